@@ -39,10 +39,10 @@ from kafka_audit.model.finding import Judgement, Severity, Status
 @check(code="{code}", severity=Severity.MEDIUM)
 def {name}(view: ClusterView) -> Iterator[Judgement]:
     """{title}."""
-    yield from no_brokers(view, "{code}")
+    yield from no_brokers(view)
     for broker in view.inter_broker.brokers:
         status = Status.PASS  # what the view shows: `cluster/view.py` lists it
-        yield view.judge("{code}", f"broker/{{broker}}", status, who=f"broker {{broker}}", broker=broker)
+        yield view.judge(f"broker/{{broker}}", status, who=f"broker {{broker}}", broker=broker)
 '''
 _OF_SETTINGS = '''"""{code}."""
 
@@ -60,14 +60,14 @@ _KEY = "…"
 def {name}(view: ClusterView) -> Iterator[Judgement]:
     """{title}."""
     effective = Effective(view)
-    yield from unread_judgements(effective, "{code}")
+    yield from unread_judgements(effective)
     for broker in filter(effective.was_read, effective.brokers):
         value = effective.get(broker, _KEY)  # by the broker, its file, dynamic settings or the default
         if not value.known:
-            yield unknown_judgement(effective, "{code}", broker, f"{{_KEY}} is unknown")
+            yield unknown_judgement(effective, broker, f"{{_KEY}} is unknown")
             continue
         status = Status.PASS  # what the value shows
-        yield view.judge("{code}", f"broker/{{broker}}", status, broker=broker, key=_KEY, value=value.text)
+        yield view.judge(f"broker/{{broker}}", status, broker=broker, key=_KEY, value=value.text)
 '''
 _CASES = """check: {code}
 says:

@@ -297,5 +297,5 @@ def test_min_isr_is_unknown_where_topics_settings_were_not_read():
 
 
 def test_a_judgement_keeps_types_and_leaves_out_what_is_none():
-    judged = view_of({}).judge("KA101", "broker/2", Status.FAIL, count=3, brokers=[1, 2], error=None)
+    judged = view_of({}).judge("broker/2", Status.FAIL, count=3, brokers=[1, 2], error=None)
     assert (judged.snapshot_id, dict(judged.evidence)) == ("case", {"count": 3, "brokers": (1, 2)})

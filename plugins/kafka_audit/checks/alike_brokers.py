@@ -11,7 +11,7 @@ _OWN = frozenset({"broker", "who"})
 """Evidence that names the broker itself."""
 
 
-def one_finding(view: ClusterView, code: str, judgements: Iterable[Judgement]) -> Iterator[Judgement]:
+def one_finding(view: ClusterView, judgements: Iterable[Judgement]) -> Iterator[Judgement]:
     """Yield judgements of brokers; failures with the same evidence, the most of them, are one of the cluster.
 
     Its evidence names the brokers: `brokers` as ids, `who` for a sentence. Files alone are judged one by one, because a finding
@@ -32,4 +32,4 @@ def one_finding(view: ClusterView, code: str, judgements: Iterable[Judgement]) -
         first, ids = same[0], [broker for judgement in same if (broker := Resource.of(judgement.resource).broker) is not None]
         reported: dict[str, object] = {key: value for key, value in first.evidence.items() if key not in _OWN}
         reported |= {"brokers": tuple(ids), "who": brokers(ids)}
-        yield view.judge(code, "cluster", Status.FAIL, reported, severity=first.severity, confidence=first.confidence)
+        yield view.judge("cluster", Status.FAIL, reported, severity=first.severity, confidence=first.confidence)

@@ -39,7 +39,7 @@ def own_logs(
     }
     asked = {node: reads for node, reads in reads_of.items() if reads}
     if not asked:
-        yield view.judge(code, "cluster", Status.UNKNOWN, _NO_LOGS, who="any broker")
+        yield view.judge("cluster", Status.UNKNOWN, _NO_LOGS, who="any broker")
     left_out = frozenset() if of_controllers else view.controller_nodes
     for broker in sorted(({*asked} | {*view.brokers}) - left_out if asked else ()):
         lines, reads = view.logs.counting(code, broker), asked.get(broker, [])

@@ -7,7 +7,6 @@ from dataclasses import replace
 from kafka_audit.checks import Check, catalogue
 from kafka_audit.checks.time_limit import TimeLimit, TooLong
 from kafka_audit.cluster.view import ClusterView, Gap
-from kafka_audit.model.errors import EngineError
 from kafka_audit.model.finding import Judgement, Status
 
 _LESS = "a faster machine, or fewer brokers, topics and groups in the cluster"
@@ -19,7 +18,6 @@ def judge(view: ClusterView, checks: Mapping[str, Check] | None = None, *, kind:
     A check that takes too long is UNKNOWN; what it found until then stays, and so do the others.
 
     Raises:
-        EngineError: a check yielded a judgement of another code or snapshot.
         Exception: whatever a check raised, a bug in it; a note names its code.
     """
     wanted = catalogue() if checks is None else checks
@@ -54,11 +52,7 @@ def _judged(view: ClusterView, check: Check, judgements: list[Judgement]) -> tup
         whole = [gap for gap in gaps if gap.whole]
         if whole:
             return (_of_gap(view, check, whole),)
-        judgements.extend(check.function(view))
-    strangers = [j for j in judgements if (j.code, j.snapshot_id) != (check.code, view.snapshot_id)]
-    if strangers:
-        msg = f"check {check.code} judged for {strangers[0].code} of snapshot {strangers[0].snapshot_id}"
-        raise EngineError(msg)
+        judgements.extend(replace(judgement, code=check.code) for judgement in check.function(view))
     return tuple(_without_pass(judgement, gaps[0]) for judgement in judgements) if gaps else tuple(judgements)
 
 
@@ -66,7 +60,7 @@ def _of_gap(view: ClusterView, check: Check, gaps: list[Gap]) -> Judgement:
     """Return the one judgement of a check whose part of the registry was not read (rule 1: UNKNOWN is an answer)."""
     gap = min(gaps, key=lambda gap: gap.status)  # NOT_APPLICABLE before UNKNOWN: what does not apply needs nothing
     evidence = {"who": "any broker", "target": "any broker", "reason": gap.reason, "error": gap.error, "needs": gap.needs}
-    return view.judge(check.code, "cluster", gap.status, evidence)
+    return replace(view.judge("cluster", gap.status, evidence), code=check.code)
 
 
 def _without_pass(judgement: Judgement, gap: Gap) -> Judgement:

@@ -514,9 +514,8 @@ class ClusterView:
         registered = {broker: row.registered_ms for broker, row in self.brokers.items()}
         return {broker: self.started_ms - since for broker, since in registered.items() if since is not None}
 
-    def judge(  # noqa: PLR0913 -- what a judgement is
+    def judge(
         self,
-        code: str,
         resource: str,
         status: Status,
         reported: Mapping[str, object] | None = None,
@@ -525,7 +524,7 @@ class ClusterView:
         confidence: Confidence = Confidence.MEASURED,
         **evidence: object,
     ) -> Judgement:
-        """Return a judgement with the evidence of both arguments.
+        """Return a judgement with the evidence of both arguments; `checks.run` adds the code of the check that yields it.
 
         Evidence that is None is left out; numbers stay numbers, lists of ids and names stay lists.
         """
@@ -533,7 +532,6 @@ class ClusterView:
         given = {key: tuple(value) if isinstance(value, list) else value for key, value in both.items() if value is not None}
         return Judgement(
             snapshot_id=self.snapshot_id,
-            code=code,
             resource=resource,
             status=status,
             severity=severity,

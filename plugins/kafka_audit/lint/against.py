@@ -149,7 +149,7 @@ def _mechanisms(after: ClusterView, changed: Iterable[Member]) -> Iterator[Judge
             else:
                 facts["why"] = f"it offers {', '.join(sorted(offered))}, not {mechanism}"
             status = Status.UNKNOWN if offered is None else Status.FAIL
-            yield after.judge("KA412", f"broker/{target}/listener/{name}", status, facts)
+            yield replace(after.judge(f"broker/{target}/listener/{name}", status, facts), code="KA412")
 
 
 def _addresses(view: ClusterView, proposed: Iterable[Member]) -> Iterator[Judgement]:
@@ -164,4 +164,4 @@ def _addresses(view: ClusterView, proposed: Iterable[Member]) -> Iterator[Judgem
         judged = endpoint_judgement(view, endpoint, tried, ("not this one",))
         if judged.status is not Status.PASS:
             untried = {"error": "no vantage has probed it", "needs": _UNTRIED} if not tried else {}
-            yield replace(judged, evidence={**judged.evidence, **untried, "key": KEY})
+            yield replace(judged, code="KA301", evidence={**judged.evidence, **untried, "key": KEY})

@@ -208,9 +208,9 @@ class Judgement:
     """
 
     snapshot_id: str
-    code: str
     resource: str
     status: Status
+    code: str = ""  # of the check, which does not name itself: `checks.run` adds it
     evidence: Mapping[str, Value] = field(default_factory=dict)
     severity: Severity | None = None
     confidence: Confidence = Confidence.MEASURED

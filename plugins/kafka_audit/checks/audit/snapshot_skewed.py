@@ -14,7 +14,7 @@ def snapshot_skewed(view: ClusterView) -> Iterator[Judgement]:
     samples = view.of(Sample)
     info = view.info
     if not samples or info is None:
-        yield view.judge("KA003", "cluster", Status.UNKNOWN, error="no timestamps were recorded", needs="another audit")
+        yield view.judge("cluster", Status.UNKNOWN, error="no timestamps were recorded", needs="another audit")
         return
     longest = max((sample.finished_ms - sample.started_ms) / 1000 for sample in samples)
     controllers = {state.controller_version for state in (view.state, view.state_before) if state is not None}
@@ -25,12 +25,11 @@ def snapshot_skewed(view: ClusterView) -> Iterator[Judgement]:
         why.append("the controller changed between two samples")
     gap = None if view.kraft else view.gap("controller")
     if gap is not None and not why:
-        yield view.judge("KA003", "cluster", Status.UNKNOWN, error=gap.error, needs=gap.needs)
+        yield view.judge("cluster", Status.UNKNOWN, error=gap.error, needs=gap.needs)
         return
     seconds = f"{longest:.1f}"
     status = Status.FAIL if why else Status.PASS
     yield view.judge(
-        "KA003",
         "cluster",
         status,
         seconds=seconds,

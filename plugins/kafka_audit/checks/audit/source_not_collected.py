@@ -25,7 +25,7 @@ def source_not_collected(view: ClusterView) -> Iterator[Judgement]:
     reads, silent = view.reads.by_resource, view.reads.silent_brokers
     if not reads:
         nothing = {"source": "the cluster", "error": "no source was read", "needs": "a source to read"}
-        yield view.judge("KA001", "cluster", Status.UNKNOWN, nothing)
+        yield view.judge("cluster", Status.UNKNOWN, nothing)
     for resource, asked in reads.items():
         failed = [read for read in asked if read.outcome == "failed" and read.failure not in _JUDGED_ELSEWHERE]
         failed = [read for read in failed if read.was_tried] or failed  # it was not tried because of another one
@@ -33,10 +33,10 @@ def source_not_collected(view: ClusterView) -> Iterator[Judgement]:
         source = "ZooKeeper" if name == "zookeeper" else f"{name[0].upper()}{name[1:]}"
         evidence: dict[str, object] = {"source": source, "asked": len(asked), "failed": len(failed)}
         if not failed:
-            yield view.judge("KA001", resource, Status.PASS, evidence)
+            yield view.judge(resource, Status.PASS, evidence)
             continue
         if resource not in silent and all(read.failure in NOT_ASKED or not read.was_tried for read in failed):
-            yield view.judge("KA001", resource, Status.UNKNOWN, {**evidence, **failed_texts(failed)})
+            yield view.judge(resource, Status.UNKNOWN, {**evidence, **failed_texts(failed)})
             continue
         part = "returned no view" if resource in silent else "returned only a part"
         evidence |= {"gave": "returned nothing" if len(failed) == len(asked) else part, **failed_texts(failed)}
@@ -44,15 +44,15 @@ def source_not_collected(view: ClusterView) -> Iterator[Judgement]:
         settled = view.samples[1] is not None and view.reads.failed_before(failed)
         if resource != "cluster" and not settled and all(read.failure in AS_IN_A_RESTART for read in failed):
             evidence["error"] = f"in motion: {evidence['error']}, in one sample"
-            yield view.judge("KA001", resource, Status.UNKNOWN, evidence)
+            yield view.judge(resource, Status.UNKNOWN, evidence)
         elif lacking := _without_listener(view, resource, failed):
             evidence |= {"lacking": lacking[0], "needs": f"listener {lacking[1]} of broker {lacking[0]}, which lacks it (KA305)"}
-            yield view.judge("KA001", resource, Status.FAIL, evidence, severity=Severity.LOW)
+            yield view.judge(resource, Status.FAIL, evidence, severity=Severity.LOW)
         elif _is_left_behind(view, resource, failed):
             evidence["needs"] = "nothing, if the broker was removed: delete its address from bootstrap in the cluster file"
-            yield view.judge("KA001", resource, Status.FAIL, evidence, severity=Severity.LOW)
+            yield view.judge(resource, Status.FAIL, evidence, severity=Severity.LOW)
         else:
-            yield view.judge("KA001", resource, Status.FAIL, evidence)
+            yield view.judge(resource, Status.FAIL, evidence)
 
 
 def _without_listener(view: ClusterView, resource: str, failed: Sequence[SourceRead]) -> tuple[int, str] | None:

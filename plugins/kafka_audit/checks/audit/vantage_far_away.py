@@ -24,10 +24,10 @@ def vantage_far_away(view: ClusterView) -> Iterator[Judgement]:
     expected = 1 if view.info is None else view.info.client_vantages + view.info.broker_vantages
     if len(times) <= 1 < expected:
         error, needs = "fewer than two vantages probed the brokers", "vantages that reach the brokers"
-        yield view.judge("KA004", "cluster", Status.UNKNOWN, error=error, needs=needs)
+        yield view.judge("cluster", Status.UNKNOWN, error=error, needs=needs)
         return
     if len(times) <= 1:
-        yield view.judge("KA004", "cluster", Status.NOT_APPLICABLE, reason="a single vantage connected to the brokers")
+        yield view.judge("cluster", Status.NOT_APPLICABLE, reason="a single vantage connected to the brokers")
         return
     pairs = [
         (by_endpoint, other, sorted(times[by_endpoint].keys() & times[other].keys()))
@@ -37,7 +37,7 @@ def vantage_far_away(view: ClusterView) -> Iterator[Judgement]:
     ]
     if not pairs:
         error, needs = "no two vantages connected to the same endpoint", "vantages that reach the brokers"
-        yield view.judge("KA004", "cluster", Status.UNKNOWN, error=error, needs=needs)
+        yield view.judge("cluster", Status.UNKNOWN, error=error, needs=needs)
         return
     far = []
     for vantage, other, both in pairs:
@@ -47,6 +47,6 @@ def vantage_far_away(view: ClusterView) -> Iterator[Judgement]:
     if far:
         slow, fast, vantage, other, count = max(far)
         evidence = {"vantage": vantage, "other": other, "slow": round(slow), "fast": round(fast), "endpoints": count}
-        yield view.judge("KA004", "cluster", Status.FAIL, evidence)
+        yield view.judge("cluster", Status.FAIL, evidence)
     else:
-        yield view.judge("KA004", "cluster", Status.PASS, vantages=len(times))
+        yield view.judge("cluster", Status.PASS, vantages=len(times))

@@ -23,8 +23,8 @@ _LIMIT, _OVERRIDES, _FETCHERS = "max.connections.per.ip", "max.connections.per.i
 def connection_limit_low(view: ClusterView) -> Iterator[Judgement]:
     """A broker accepts fewer connections from one address than the brokers at that address open."""
     effective = Effective(view)
-    yield from unread_judgements(effective, "KA718")
-    yield from one_finding(view, "KA718", _judged(effective))
+    yield from unread_judgements(effective)
+    yield from one_finding(view, _judged(effective))
 
 
 def _judged(effective: Effective) -> Iterator[Judgement]:
@@ -41,9 +41,9 @@ def _judged(effective: Effective) -> Iterator[Judgement]:
         is_limited = not limit.known or not overrides.known or bool(overrides.text) or (limit.number or 0) < _MOST
         hidden = next((value.key for value in (limit, overrides, *fetchers.values()) if not value.known), None)
         if not is_limited:
-            yield view.judge("KA718", f"broker/{broker}", Status.PASS, evidence)
+            yield view.judge(f"broker/{broker}", Status.PASS, evidence)
         elif hidden:
-            yield unknown_judgement(effective, "KA718", broker, f"{hidden} is unknown")
+            yield unknown_judgement(effective, broker, f"{hidden} is unknown")
         else:
             numbers = {other: value.number or 1 for other, value in fetchers.items()}
             yield _limited(view, evidence, _AddressLimits(limit.number or 0, _by_host(overrides.text or "")), by_host, numbers)
@@ -74,13 +74,13 @@ def _limited(
             key = _OVERRIDES if host in limits.by_host else _LIMIT
             facts: dict[str, object] = {"limit": counted(allowed, "connection"), "key": key, "host": host, "count": count}
             facts["source_brokers"] = tuple(sources)
-            return view.judge("KA718", resource, Status.FAIL, evidence | facts)
+            return view.judge(resource, Status.FAIL, evidence | facts)
     every = sum(number for other, number in fetchers.items() if other != broker)
     if nowhere and min([limits.usual, *limits.by_host.values()]) < every:
         unknown = brokers(other for host in nowhere for other in by_host[host])
         facts = {"error": f"the host of {unknown} is unknown", "needs": "advertised.listeners of every broker"}
-        return view.judge("KA718", resource, Status.UNKNOWN, evidence | facts)
-    return view.judge("KA718", resource, Status.PASS, evidence)
+        return view.judge(resource, Status.UNKNOWN, evidence | facts)
+    return view.judge(resource, Status.PASS, evidence)
 
 
 def _hosts(view: ClusterView, broker: int) -> frozenset[str]:

@@ -37,12 +37,12 @@ def controller_login_fails(view: ClusterView) -> Iterator[Judgement]:
     """A node logs in to controllers with a mechanism that they do not enable, or that cannot work before there is a leader."""
     nodes = sorted(view.settings.every_file)
     if (nodes or view.zookeeper_read) and not any(view.settings.get(node, ROLES).state != "unset" for node in nodes):
-        yield view.judge("KA713", "cluster", Status.NOT_APPLICABLE, who="A node", reason=NO_QUORUM)
+        yield view.judge("cluster", Status.NOT_APPLICABLE, who="A node", reason=NO_QUORUM)
         return
     controllers = [node for node in nodes if node in view.settings.with_controller_role]
     yield from (_judged(view, node, controllers) for node in nodes)
     if not nodes:
-        yield from no_files(view, "KA713")
+        yield from no_files(view)
 
 
 def _judged(view: ClusterView, node: int, controllers: Sequence[int]) -> Judgement:
@@ -56,12 +56,12 @@ def _judged(view: ClusterView, node: int, controllers: Sequence[int]) -> Judgeme
             "error": f"{hidden[0]} contains a placeholder",
             "needs": f"the file as {who} reads it",
         }
-        return view.judge("KA713", resource, Status.UNKNOWN, facts)
+        return view.judge(resource, Status.UNKNOWN, facts)
     listener = settings.controllers_listener(node)
     protocol = between.protocol(node, listener) or "PLAINTEXT"
     if not protocol.startswith("SASL"):
         reason = f"listener {listener} is {protocol}" if listener else f"it names no listener in {CONTROLLERS}"
-        return view.judge("KA713", resource, Status.NOT_APPLICABLE, who=who.capitalize(), reason=reason)
+        return view.judge(resource, Status.NOT_APPLICABLE, who=who.capitalize(), reason=reason)
     login = _ControllerLogin(
         node=node,
         listener=listener,
@@ -77,13 +77,13 @@ def _judged(view: ClusterView, node: int, controllers: Sequence[int]) -> Judgeme
     now = view.quorum.now
     follows = login.node in now.replicas and login.node not in now.late
     if fault:
-        return view.judge("KA713", resource, Status.FAIL, evidence, why=fault, severity=Severity.HIGH if follows else None)
+        return view.judge(resource, Status.FAIL, evidence, why=fault, severity=Severity.HIGH if follows else None)
     if login.mechanism.startswith("SCRAM-") and not _kept_elsewhere(between, login, controllers):
         return _scram(view, resource, login, evidence, alone=len(controllers) == 1, follows=follows)
     if not controllers:
         missing = {"error": "no file of a controller was read", "needs": "server.properties of the controllers"}
-        return view.judge("KA713", resource, Status.UNKNOWN, evidence | missing)
-    return view.judge("KA713", resource, Status.PASS, evidence)
+        return view.judge(resource, Status.UNKNOWN, evidence | missing)
+    return view.judge(resource, Status.PASS, evidence)
 
 
 def _not_enabled(view: ClusterView, login: _ControllerLogin, controllers: Iterable[int]) -> str:
@@ -117,17 +117,17 @@ def _scram(  # noqa: PLR0913 - what decides
     known = releases(view, login.node)
     if known and version_numbers(known[-1]) < _SCRAM_SINCE:
         why = f"controllers of Kafka {known[-1]} have no SCRAM users (from 3.5 on)"
-        return view.judge("KA713", resource, Status.FAIL, evidence, why=why)
+        return view.judge(resource, Status.FAIL, evidence, why=why)
     settings = view.settings
     servers = (settings.get(login.node, SERVERS).value or "").count(":")
     voters = len(named_voters(settings.get(login.node, VOTERS).value)) or servers
     if login.votes and (voters > 1 or not alone):
         why = "SCRAM users are in the metadata log, which controllers read only after an election if all of them start"
-        return view.judge("KA713", resource, Status.FAIL, evidence, why=why, severity=Severity.HIGH)
+        return view.judge(resource, Status.FAIL, evidence, why=why, severity=Severity.HIGH)
     if follows:
-        return view.judge("KA713", resource, Status.PASS, evidence)
+        return view.judge(resource, Status.PASS, evidence)
     missing = {
         "error": "its SCRAM user is in the metadata log",
         "needs": "a log formatted with --add-scram, or an audit of the cluster",
     }
-    return view.judge("KA713", resource, Status.UNKNOWN, evidence | missing)
+    return view.judge(resource, Status.UNKNOWN, evidence | missing)

@@ -18,11 +18,11 @@ def controller_rights_missing(view: ClusterView) -> Iterator[Judgement]:
     settings = view.settings
     nodes = sorted(settings.every_file)
     if (nodes or view.zookeeper_read) and not any(settings.get(node, ROLES).state != "unset" for node in nodes):
-        yield view.judge("KA714", "cluster", Status.NOT_APPLICABLE, who="A node", reason=NO_QUORUM)
+        yield view.judge("cluster", Status.NOT_APPLICABLE, who="A node", reason=NO_QUORUM)
         return
     yield from (_judged(view, node) for node in nodes if node in settings.with_controller_role)
     if not nodes:
-        yield from no_files(view, "KA714")
+        yield from no_files(view)
 
 
 def _judged(view: ClusterView, node: int) -> Judgement:
@@ -32,12 +32,12 @@ def _judged(view: ClusterView, node: int) -> Judgement:
     authorizer = settings.get(node, AUTHORIZER)
     if authorizer.state == "unset":
         reason = "it runs no authorizer"
-        return view.judge("KA714", resource, Status.NOT_APPLICABLE, who=who.capitalize(), reason=reason)
+        return view.judge(resource, Status.NOT_APPLICABLE, who=who.capitalize(), reason=reason)
     if not is_judged(view, node):
         hidden = authorizer.value is None or between.super_users(node) is None
         error = f"{AUTHORIZER} or {SUPER_USERS} is unknown" if hidden else f"{authorizer.value} uses its own rules"
         needs = f"the file as {who} reads it" if hidden else f"the authorizer log of {who}"
-        return view.judge("KA714", resource, Status.UNKNOWN, evidence, error=error, needs=needs)
+        return view.judge(resource, Status.UNKNOWN, evidence, error=error, needs=needs)
     found = [*access(view, node)]
     following = view.quorum.now.replicas.keys() - view.quorum.now.late
     for request in found:
@@ -50,7 +50,7 @@ def _judged(view: ClusterView, node: int) -> Judgement:
             severity = Severity.HIGH if following.issuperset(asked) else None
             measured = request.principal.certain and not request.ruling.by_host
             sure = Confidence.MEASURED if measured else Confidence.INFERRED
-            return view.judge("KA714", resource, Status.FAIL, evidence, severity=severity, confidence=sure)
+            return view.judge(resource, Status.FAIL, evidence, severity=severity, confidence=sure)
     undecided = next((request for request in found if request.denied is None), None)
     if undecided is not None:
         principal, ruling = undecided.principal, undecided.ruling
@@ -61,8 +61,8 @@ def _judged(view: ClusterView, node: int) -> Judgement:
         elif not needs:
             error = f"ACLs decide whether {principal.names[0]} has ClusterAction"
             needs = f"the ACLs of the cluster, which decide where {SUPER_USERS} does not"
-        return view.judge("KA714", resource, Status.UNKNOWN, evidence, error=error, needs=needs)
-    return view.judge("KA714", resource, Status.PASS, evidence)
+        return view.judge(resource, Status.UNKNOWN, evidence, error=error, needs=needs)
+    return view.judge(resource, Status.PASS, evidence)
 
 
 def _named(request: ControllerAccess) -> str:

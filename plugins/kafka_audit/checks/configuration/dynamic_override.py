@@ -42,7 +42,7 @@ def dynamic_override(view: ClusterView) -> Iterator[Judgement]:
     for broker in effective.brokers:
         if broker not in found:
             error, needs = "dynamic settings were not read", "read on /config/brokers in ZooKeeper, or DescribeConfigs on Cluster"
-            yield unknown_judgement(effective, "KA702", broker, error, needs)
+            yield unknown_judgement(effective, broker, error, needs)
             continue
         faults = [
             judgement for override in found[broker].values() for judgement in _faults_of(effective, found, broker, override)
@@ -50,11 +50,11 @@ def dynamic_override(view: ClusterView) -> Iterator[Judgement]:
         yield from faults
         if found[broker] and broker not in effective.settings.files and not faults:
             needs = f"server.properties of broker {broker} (`properties` in the cluster file)"
-            yield unknown_judgement(effective, "KA702", broker, "it has dynamic settings, and its file was not read", needs)
+            yield unknown_judgement(effective, broker, "it has dynamic settings, and its file was not read", needs)
         elif not faults:
             count = len(found[broker]) or "no"
-            yield view.judge("KA702", f"broker/{broker}", Status.PASS, broker=broker, count=count)
-    yield from no_brokers(view, "KA702")
+            yield view.judge(f"broker/{broker}", Status.PASS, broker=broker, count=count)
+    yield from no_brokers(view)
 
 
 def _dynamic_overrides(effective: Effective, broker: int) -> Mapping[str, _Override]:
@@ -97,7 +97,7 @@ def _faults_of(
             "source": own_override.source,
             "other_brokers": tuple(sorted(unlike)) or None,
         }
-        yield effective.view.judge("KA702", f"broker/{broker}/config/{own_override.key}", Status.FAIL, evidence)
+        yield effective.view.judge(f"broker/{broker}/config/{own_override.key}", Status.FAIL, evidence)
 
 
 def _against(own_override: _Override, line: str) -> str:

@@ -160,18 +160,18 @@ def commonest(values: Mapping[int, _T]) -> _T:
     return min(kinds, key=lambda kind: (-kinds[kind], repr(kind)))
 
 
-def unread_judgements(effective: Effective, code: str) -> Iterator[Judgement]:
+def unread_judgements(effective: Effective) -> Iterator[Judgement]:
     """Yield the judgements for brokers whose settings were not read, or if no broker is known."""
     for broker in effective.brokers:
         if not effective.was_read(broker):
-            yield unknown_judgement(effective, code, broker, "its settings were not read")
-    yield from no_brokers(effective.view, code)
+            yield unknown_judgement(effective, broker, "its settings were not read")
+    yield from no_brokers(effective.view)
 
 
-def unknown_judgement(effective: Effective, code: str, broker: int, error: str, needs: str | None = None) -> Judgement:
+def unknown_judgement(effective: Effective, broker: int, error: str, needs: str | None = None) -> Judgement:
     """Return the judgement for a broker with unknown settings, with the required data; by default any source of settings."""
     if needs is None and broker in effective.settings.files and effective.dynamic_unread(broker):
         needs = "DescribeConfigs on Cluster, or read on /config/brokers in ZooKeeper"
     needs = needs or f"DescribeConfigs on Cluster, or server.properties of broker {broker} (`properties` in the cluster file)"
     evidence = {"broker": broker, "who": f"broker {broker}", "error": error, "needs": needs}
-    return effective.view.judge(code, f"broker/{broker}", Status.UNKNOWN, evidence)
+    return effective.view.judge(f"broker/{broker}", Status.UNKNOWN, evidence)

@@ -70,8 +70,8 @@ class _Impossible:
 def factors_impossible(view: ClusterView) -> Iterator[Judgement]:
     """Internal or new topics require more replicas than there are brokers, or more in sync than they have."""
     effective = Effective(view)
-    yield from unread_judgements(effective, "KA717")
-    yield from one_finding(view, "KA717", _judged(effective, _size(effective)))
+    yield from unread_judgements(effective)
+    yield from one_finding(view, _judged(effective, _size(effective)))
 
 
 def _size(effective: Effective) -> int | None:
@@ -114,16 +114,16 @@ def _judged(effective: Effective, size: int | None) -> Iterator[Judgement]:
             evidence = {"broker": broker, "who": f"broker {broker}", "key": first.key, "brokers_known": size}
             evidence |= {"stops": first.topic.stops, "fault": "; ".join(fault.text for fault in faults)}
             sure = Confidence.MEASURED if first.severity is first.topic.severity else Confidence.INFERRED
-            yield view.judge("KA717", f"broker/{broker}", Status.FAIL, evidence, severity=first.severity, confidence=sure)
+            yield view.judge(f"broker/{broker}", Status.FAIL, evidence, severity=first.severity, confidence=sure)
         elif unknown:
-            yield unknown_judgement(effective, "KA717", broker, f"{', '.join(unknown)} unknown")
+            yield unknown_judgement(effective, broker, f"{', '.join(unknown)} unknown")
         elif not own:
-            yield unknown_judgement(effective, "KA717", broker, "it reports no factor")
+            yield unknown_judgement(effective, broker, "it reports no factor")
         elif size is None:
             error, needs = "the number of brokers is unknown", "the files of the other brokers"
-            yield unknown_judgement(effective, "KA717", broker, error, needs)
+            yield unknown_judgement(effective, broker, error, needs)
         else:
-            yield view.judge("KA717", f"broker/{broker}", Status.PASS, broker=broker)
+            yield view.judge(f"broker/{broker}", Status.PASS, broker=broker)
 
 
 def _faults(topics: list[_CreatedTopic], values: Mapping[str, Value], size: int | None, *, whole: bool) -> Iterator[_Impossible]:

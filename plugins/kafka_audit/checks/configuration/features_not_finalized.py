@@ -13,20 +13,20 @@ from kafka_audit.model.finding import Judgement, Severity, Status
 def features_not_finalized(view: ClusterView) -> Iterator[Judgement]:
     """The cluster still uses the metadata.version of an earlier release."""
     if not view.kraft:
-        yield view.judge("KA712", "cluster", Status.NOT_APPLICABLE, reason=NO_QUORUM)
+        yield view.judge("cluster", Status.NOT_APPLICABLE, reason=NO_QUORUM)
         return
     found = view.features.get(METADATA_VERSION)
     if found is None or found.finalized is None or (found.supported is None and not found.differs):
         error = "no broker reported a finalized metadata.version"
         needs = "an answer to ApiVersions from a broker of Kafka 3.3 or later"
-        yield view.judge("KA712", "cluster", Status.UNKNOWN, error=error, needs=needs)
+        yield view.judge("cluster", Status.UNKNOWN, error=error, needs=needs)
         return
     evidence: dict[str, object] = {"finalized": metadata_release(found.finalized), "level": f"level {found.finalized}"}
     if found.differs:
         why = "brokers support different levels, an upgrade is in progress"
-        yield view.judge("KA712", "cluster", Status.PASS, evidence, why=why)
+        yield view.judge("cluster", Status.PASS, evidence, why=why)
     elif found.supported is not None and found.finalized < found.supported:
         evidence |= {"supported": metadata_release(found.supported), "highest": f"level {found.supported}"}
-        yield view.judge("KA712", "cluster", Status.FAIL, evidence, target=found.supported)
+        yield view.judge("cluster", Status.FAIL, evidence, target=found.supported)
     else:
-        yield view.judge("KA712", "cluster", Status.PASS, evidence, why="the highest level that every broker supports")
+        yield view.judge("cluster", Status.PASS, evidence, why="the highest level that every broker supports")

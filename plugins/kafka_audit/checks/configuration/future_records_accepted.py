@@ -20,8 +20,8 @@ _NO_BOUND, _HOUR_MS, _YEAR_MS = 2**63 - 1, 3_600_000, 366 * 86_400_000
 def future_records_accepted(view: ClusterView) -> Iterator[Judgement]:
     """Clients set the time of records, and the broker accepts any time in the future."""
     effective = Effective(view)
-    yield from unread_judgements(effective, "KA722")
-    yield from one_finding(view, "KA722", _judged(effective))
+    yield from unread_judgements(effective)
+    yield from one_finding(view, _judged(effective))
 
 
 def _judged(effective: Effective) -> Iterator[Judgement]:
@@ -35,16 +35,16 @@ def _judged(effective: Effective) -> Iterator[Judgement]:
             if value.explicit and value.number not in {None, _NO_BOUND}:
                 bound = value.number
         if hidden:
-            yield unknown_judgement(effective, "KA722", broker, f"{hidden} is unknown")
+            yield unknown_judgement(effective, broker, f"{hidden} is unknown")
         elif kind.text == "LogAppendTime":
-            yield view.judge("KA722", f"broker/{broker}", Status.PASS, evidence)
+            yield view.judge(f"broker/{broker}", Status.PASS, evidence)
         elif bound is None:
-            yield unknown_judgement(effective, "KA722", broker, "its release is unknown")
+            yield unknown_judgement(effective, broker, "its release is unknown")
         elif bound < 0:
             reason = "before Kafka 3.6 one bound holds for old and for future records"
-            yield view.judge("KA722", f"broker/{broker}", Status.NOT_APPLICABLE, evidence, reason=reason)
+            yield view.judge(f"broker/{broker}", Status.NOT_APPLICABLE, evidence, reason=reason)
         else:
-            yield view.judge("KA722", f"broker/{broker}", Status.FAIL if bound > _YEAR_MS else Status.PASS, evidence)
+            yield view.judge(f"broker/{broker}", Status.FAIL if bound > _YEAR_MS else Status.PASS, evidence)
 
 
 def _default(effective: Effective, broker: int) -> int | None:

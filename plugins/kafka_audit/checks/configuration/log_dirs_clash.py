@@ -34,9 +34,9 @@ class _UnsafeDirectory:
 @check(code="KA720", severity=Severity.CRITICAL, by_files=True)
 def log_dirs_clash(view: ClusterView) -> Iterator[Judgement]:
     """Log directories are the same, inside each other, below /tmp, or on the disk of the metadata log."""
-    yield from one_finding(view, "KA720", _judged(view))
+    yield from one_finding(view, _judged(view))
     if not view.settings.controllers:
-        yield from no_brokers(view, "KA720")
+        yield from no_brokers(view)
 
 
 def _judged(view: ClusterView) -> Iterator[Judgement]:
@@ -52,15 +52,15 @@ def _judged(view: ClusterView) -> Iterator[Judgement]:
         if unknown:
             facts: dict[str, object] = {"who": who, "key": unknown[0], "error": f"{unknown[1]} is unknown"}
             facts["needs"] = f"DescribeConfigs on Cluster, or server.properties of {who} as it gets it"
-            yield view.judge("KA720", resource, Status.UNKNOWN, facts)
+            yield view.judge(resource, Status.UNKNOWN, facts)
             continue
         faults = found[node]
         if faults:
             text = alike if often[alike := _without_id(_text(faults), node)] > 1 else _text(faults)
             facts = {"broker": node, "who": who, "key": faults[0].key, "fault": text}
-            yield view.judge("KA720", resource, Status.FAIL, facts, severity=faults[0].severity)
+            yield view.judge(resource, Status.FAIL, facts, severity=faults[0].severity)
         else:
-            yield view.judge("KA720", resource, Status.PASS, who=who)
+            yield view.judge(resource, Status.PASS, who=who)
 
 
 def _text(faults: Sequence[_UnsafeDirectory]) -> str:

@@ -24,20 +24,20 @@ _LIMITS = {
 def message_sizes_clash(view: ClusterView) -> Iterator[Judgement]:
     """Batches may be larger than the limit of a request, a segment or a replica fetch."""
     effective = Effective(view)
-    yield from unread_judgements(effective, "KA706")
+    yield from unread_judgements(effective)
     for broker in filter(effective.was_read, effective.brokers):
         size = effective.get(broker, _KEY)
         limits = [effective.get(broker, key) for key in _LIMITS]
         if hidden := [value.key for value in (size, *limits) if value.number is None]:
-            yield unknown_judgement(effective, "KA706", broker, f"{', '.join(hidden)} unknown")
+            yield unknown_judgement(effective, broker, f"{', '.join(hidden)} unknown")
             continue
         small = next((value for value in limits if (size.number or 0) - _OVERHEAD > (value.number or 0)), None)
         evidence: dict[str, object] = {"broker": broker, "size": size.number}
         if small is None:
-            yield view.judge("KA706", f"broker/{broker}", Status.PASS, evidence)
+            yield view.judge(f"broker/{broker}", Status.PASS, evidence)
         else:
             evidence |= {"key": _to_blame(size, small), "limit": small.key, "value": small.number, "effect": _LIMITS[small.key]}
-            yield view.judge("KA706", f"broker/{broker}", Status.FAIL, evidence)
+            yield view.judge(f"broker/{broker}", Status.FAIL, evidence)
 
 
 def _to_blame(size: Value, small: Value) -> str:

@@ -24,9 +24,9 @@ def node_id_twice(view: ClusterView) -> Iterator[Judgement]:
         resource = settings.resource(node)
         read, key = twice.get(node), settings.first_set(node, "node.id", "broker.id")
         if read is None:
-            yield view.judge("KA715", resource, Status.PASS, node=node)
+            yield view.judge(resource, Status.PASS, node=node)
             continue
         severity = Severity.MEDIUM if read.operation == _OF_FILE else None
-        yield view.judge("KA715", resource, Status.FAIL, node=node, files=read.message or "", key=key, severity=severity)
+        yield view.judge(resource, Status.FAIL, node=node, files=read.message or "", key=key, severity=severity)
     if not settings.every_file and not twice:
-        yield from no_files(view, "KA715")
+        yield from no_files(view)

@@ -18,16 +18,16 @@ def racks_missing(view: ClusterView) -> Iterator[Judgement]:
     racks = {broker: effective.get(broker, _KEY) for broker in effective.brokers if effective.was_read(broker)}
     named = [broker for broker, rack in racks.items() if rack.explicit]
     if racks and len(racks) == len(effective.brokers) and not named and all(rack.known for rack in racks.values()):
-        yield view.judge("KA708", "cluster", Status.NOT_APPLICABLE, reason="no broker has a rack")
+        yield view.judge("cluster", Status.NOT_APPLICABLE, reason="no broker has a rack")
         return
-    yield from unread_judgements(effective, "KA708")
+    yield from unread_judgements(effective)
     for broker, rack in racks.items():
         evidence: dict[str, object] = {"broker": broker, "key": _KEY, "rack": rack.text or "", "others": brokers(named)}
         evidence["other_brokers"] = tuple(sorted(named)) or None
         if not rack.known or (not rack.explicit and not named):
             error = "not every broker reported its rack" if rack.known else f"{_KEY} is unknown"
-            yield unknown_judgement(effective, "KA708", broker, error)
+            yield unknown_judgement(effective, broker, error)
         elif rack.explicit:
-            yield view.judge("KA708", f"broker/{broker}", Status.PASS, evidence)
+            yield view.judge(f"broker/{broker}", Status.PASS, evidence)
         else:
-            yield view.judge("KA708", f"broker/{broker}", Status.FAIL, evidence, do="has one" if len(named) == 1 else "have one")
+            yield view.judge(f"broker/{broker}", Status.FAIL, evidence, do="has one" if len(named) == 1 else "have one")

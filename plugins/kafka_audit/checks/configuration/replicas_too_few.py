@@ -18,8 +18,8 @@ def replicas_too_few(view: ClusterView) -> Iterator[Judgement]:
     """The defaults of new topics have too few replicas, or require too few in sync."""
     effective = Effective(view)
     size = max(len(effective.brokers), *(info.expect_brokers or 1 for info in view.of(SnapshotInfo)), 1)
-    yield from unread_judgements(effective, "KA707")
-    yield from one_finding(view, "KA707", _judged(effective, size))
+    yield from unread_judgements(effective)
+    yield from one_finding(view, _judged(effective, size))
 
 
 def _judged(effective: Effective, size: int) -> Iterator[Judgement]:
@@ -28,19 +28,17 @@ def _judged(effective: Effective, size: int) -> Iterator[Judgement]:
         resource, found = f"broker/{broker}", {key: effective.get(broker, key).number for key in (_FACTOR, _IN_SYNC, *_INTERNAL)}
         known = {key: number for key, number in found.items() if number is not None}
         if size == 1 and effective.between.asked:
-            yield view.judge("KA707", resource, Status.NOT_APPLICABLE, reason="the cluster has one broker")
+            yield view.judge(resource, Status.NOT_APPLICABLE, reason="the cluster has one broker")
         elif size == 1:
-            yield unknown_judgement(
-                effective, "KA707", broker, "the number of brokers is unknown", "the files of the other brokers"
-            )
+            yield unknown_judgement(effective, broker, "the number of brokers is unknown", "the files of the other brokers")
         elif len(known) < len(found):
-            yield unknown_judgement(effective, "KA707", broker, f"{', '.join(sorted(found.keys() - known.keys()))} unknown")
+            yield unknown_judgement(effective, broker, f"{', '.join(sorted(found.keys() - known.keys()))} unknown")
         else:
             weak = tuple(_weak(known, min(_ENOUGH, size)))
             evidence = {"broker": broker, "who": f"broker {broker}", "of": "on", "factor": known[_FACTOR]}
             evidence |= {"in_sync": known[_IN_SYNC], "with": f", with min.insync.replicas {known[_IN_SYNC]}"}
             reported = {"key": weak[0][0], "fault": "; ".join(text for _, text in weak)} if weak else {}
-            yield view.judge("KA707", resource, Status.FAIL if weak else Status.PASS, {**evidence, **reported})
+            yield view.judge(resource, Status.FAIL if weak else Status.PASS, {**evidence, **reported})
     for node in sorted(effective.settings.controllers):
         yield _at_controller(effective, node, size)
 
@@ -50,18 +48,18 @@ def _at_controller(effective: Effective, node: int, size: int) -> Judgement:
     text = (setting.value or next(iter(defaults(_FACTOR)), None) or "").strip()
     view, resource, who = effective.view, f"controller/{node}", f"controller {node}"
     if size == 1 and effective.between.asked and effective.brokers:
-        return view.judge("KA707", resource, Status.NOT_APPLICABLE, reason="the cluster has one broker")
+        return view.judge(resource, Status.NOT_APPLICABLE, reason="the cluster has one broker")
     if size == 1:
         error, needs = "the number of brokers is unknown", "the files of the brokers"
-        return view.judge("KA707", resource, Status.UNKNOWN, who=who, error=error, needs=needs)
+        return view.judge(resource, Status.UNKNOWN, who=who, error=error, needs=needs)
     if not setting.known or not text.isdecimal():
         needs = f"server.properties of {who}, as it reads the file"
-        return view.judge("KA707", resource, Status.UNKNOWN, who=who, error=f"{_FACTOR} unknown", needs=needs)
+        return view.judge(resource, Status.UNKNOWN, who=who, error=f"{_FACTOR} unknown", needs=needs)
     factor, enough = int(text), min(_ENOUGH, size)
     evidence: dict[str, object] = {"node": node, "who": who, "of": "of", "factor": factor, "with": ""}
     if factor >= enough:
-        return view.judge("KA707", resource, Status.PASS, evidence)
-    return view.judge("KA707", resource, Status.FAIL, evidence, key=_FACTOR, fault=f"{_FACTOR} is {factor}")
+        return view.judge(resource, Status.PASS, evidence)
+    return view.judge(resource, Status.FAIL, evidence, key=_FACTOR, fault=f"{_FACTOR} is {factor}")
 
 
 def _weak(known: Mapping[str, int], enough: int) -> Iterator[tuple[str, str]]:

@@ -40,9 +40,9 @@ class _Ignored:
 @check(code="KA719", severity=Severity.MEDIUM, by_files=True)
 def setting_ignored(view: ClusterView) -> Iterator[Judgement]:
     """A key in server.properties has no effect: it is misspelt, or Kafka does not use it there."""
-    yield from one_finding(view, "KA719", _judged(view))
+    yield from one_finding(view, _judged(view))
     if not view.settings.controllers:
-        yield from no_brokers(view, "KA719")
+        yield from no_brokers(view)
 
 
 def _judged(view: ClusterView) -> Iterator[Judgement]:
@@ -52,14 +52,14 @@ def _judged(view: ClusterView) -> Iterator[Judgement]:
         lines = set_lines(settings, node)
         if lines is None:
             needs = f"DescribeConfigs on Cluster, or server.properties of {who} (`properties` in the cluster file)"
-            yield view.judge("KA719", party, Status.UNKNOWN, who=who, error="its settings were not read", needs=needs)
+            yield view.judge(party, Status.UNKNOWN, who=who, error="its settings were not read", needs=needs)
             continue
         found = {ignored.key: ignored for ignored in _ignored(view, node, lines) if _KEY.fullmatch(ignored.key)}
         for ignored in found.values():
             facts = {"broker": node, "who": who, "key": ignored.key, "why": ignored.why, "meant": ignored.meant}
-            yield view.judge("KA719", f"{party}/config/{ignored.key}", Status.FAIL, facts, severity=ignored.severity)
+            yield view.judge(f"{party}/config/{ignored.key}", Status.FAIL, facts, severity=ignored.severity)
         if not found:
-            yield view.judge("KA719", party, Status.PASS, who=who)
+            yield view.judge(party, Status.PASS, who=who)
 
 
 def _ignored(view: ClusterView, node: int, lines: Mapping[str, str | None]) -> Iterator[_Ignored]:

@@ -31,14 +31,14 @@ _MANAGED = (
 def settings_differ(view: ClusterView) -> Iterator[Judgement]:
     """Brokers have different values of a setting that must be the same on all."""
     effective = Effective(view)
-    yield from unread_judgements(effective, "KA701")
+    yield from unread_judgements(effective)
     reported = [broker for broker in effective.brokers if effective.was_read(broker)]
     if len(reported) == 1:
         alone = "a single broker is known" if len(effective.brokers) == 1 else None
         if alone is None:
-            yield unknown_judgement(effective, "KA701", reported[0], "no settings of another broker were read")
+            yield unknown_judgement(effective, reported[0], "no settings of another broker were read")
         else:
-            yield view.judge("KA701", "cluster", Status.NOT_APPLICABLE, reason=alone)
+            yield view.judge("cluster", Status.NOT_APPLICABLE, reason=alone)
         return
     values = {key: {broker: effective.get(broker, key) for broker in reported} for key in _MANAGED}
     found: dict[int, list[Judgement]] = {broker: [] for broker in reported}
@@ -49,10 +49,10 @@ def settings_differ(view: ClusterView) -> Iterator[Judgement]:
         yield from found[broker]
         hidden = [key for key in _MANAGED if not values[key][broker].known]
         if hidden:
-            yield unknown_judgement(effective, "KA701", broker, f"{', '.join(hidden)} unknown")
+            yield unknown_judgement(effective, broker, f"{', '.join(hidden)} unknown")
         elif not found[broker]:
             count = len(_MANAGED)
-            yield view.judge("KA701", f"broker/{broker}", Status.PASS, broker=broker, count=count)
+            yield view.judge(f"broker/{broker}", Status.PASS, broker=broker, count=count)
 
 
 def _drifting_brokers(view: ClusterView, key: str, values: Mapping[int, Value]) -> Iterator[tuple[int, Judgement]]:
@@ -75,4 +75,4 @@ def _drifting_brokers(view: ClusterView, key: str, values: Mapping[int, Value]) 
                 **have,
                 "source": value.source,
             }
-            yield broker, view.judge("KA701", f"broker/{broker}/config/{key}", Status.FAIL, evidence)
+            yield broker, view.judge(f"broker/{broker}/config/{key}", Status.FAIL, evidence)

@@ -15,16 +15,16 @@ _KEY = "auto.create.topics.enable"
 def topics_created_automatically(view: ClusterView) -> Iterator[Judgement]:
     """Brokers create topics automatically when a client uses them."""
     effective = Effective(view)
-    yield from unread_judgements(effective, "KA705")
-    yield from one_finding(view, "KA705", _judged(effective))
+    yield from unread_judgements(effective)
+    yield from one_finding(view, _judged(effective))
 
 
 def _judged(effective: Effective) -> Iterator[Judgement]:
     for broker in filter(effective.was_read, effective.brokers):
         found = effective.get(broker, _KEY)
         if not found.known:
-            yield unknown_judgement(effective, "KA705", broker, f"{_KEY} is unknown")
+            yield unknown_judgement(effective, broker, f"{_KEY} is unknown")
             continue
         why = f"set in {found.source}" if found.explicit else "Kafka's default"
         evidence = {"broker": broker, "who": f"broker {broker}", "key": _KEY, "why": why, "source": found.source}
-        yield effective.view.judge("KA705", f"broker/{broker}", Status.FAIL if found.true else Status.PASS, evidence)
+        yield effective.view.judge(f"broker/{broker}", Status.FAIL if found.true else Status.PASS, evidence)

@@ -15,12 +15,12 @@ from kafka_audit.model.text import named_nodes, start_upper
 def unclean_election(view: ClusterView) -> Iterator[Judgement]:
     """Replicas that are not in the ISR may become leaders."""
     effective = Effective(view)
-    yield from unread_judgements(effective, "KA704")
+    yield from unread_judgements(effective)
     later = not_yet_used(view)
     for broker in filter(effective.was_read, effective.brokers):
         found = effective.get(broker, UNCLEAN)
         if not found.known:
-            yield unknown_judgement(effective, "KA704", broker, f"{UNCLEAN} is unknown")
+            yield unknown_judgement(effective, broker, f"{UNCLEAN} is unknown")
             continue
         row = effective.settings.answers.get(broker, {}).get(UNCLEAN)
         alone = effective.settings.get(broker, "process.roles").value == "broker"
@@ -30,7 +30,7 @@ def unclean_election(view: ClusterView) -> Iterator[Judgement]:
     if unread and not later and not effective.settings.controllers and effective.brokers:
         evidence = {"who": named_nodes("controller", unread), "error": "their settings were not read"}
         evidence["needs"] = "server.properties of the controllers (`properties` in the cluster file)"
-        yield view.judge("KA704", "cluster", Status.UNKNOWN, evidence)
+        yield view.judge("cluster", Status.UNKNOWN, evidence)
     for node in sorted(effective.settings.controllers):
         setting = effective.settings.get(node, UNCLEAN)
         text = (setting.value or "").strip() or None
@@ -45,5 +45,5 @@ def _judged(view: ClusterView, resource: str, found: Value, severity: Severity |
     evidence = {"key": UNCLEAN, "value": found.text or "false", "source": found.source, "subject": subject, "from": from_3_9}
     evidence["broker"] = resource.partition("/")[2]
     status = Status.FAIL if found.true and found.explicit else Status.PASS
-    judgement = view.judge("KA704", resource, status, evidence)
+    judgement = view.judge(resource, status, evidence)
     return replace(judgement, severity=severity) if severity is not None and status is Status.FAIL else judgement

@@ -17,8 +17,8 @@ def unclean_topics(view: ClusterView) -> Iterator[Judgement]:
     if found is not None:
         later = not_yet_used(view)
         evidence = {"count": found.filled, "topics": found.first, "from": " from Kafka 3.9 on" if later else ""}
-        yield view.judge("KA711", "cluster", Status.FAIL, evidence, severity=Severity.LOW if later else None)
+        yield view.judge("cluster", Status.FAIL, evidence, severity=Severity.LOW if later else None)
     elif gap is not None and gap.topics_unread:
-        yield view.judge("KA711", "cluster", Status.UNKNOWN, error=gap.error, needs=gap.needs)
+        yield view.judge("cluster", Status.UNKNOWN, error=gap.error, needs=gap.needs)
     else:
-        yield view.judge("KA711", "cluster", Status.PASS)
+        yield view.judge("cluster", Status.PASS)

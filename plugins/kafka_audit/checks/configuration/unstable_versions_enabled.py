@@ -15,9 +15,9 @@ _KEYS = ("unstable.feature.versions.enable", "unstable.metadata.versions.enable"
 @check(code="KA721", severity=Severity.MEDIUM, by_files=True)
 def unstable_versions_enabled(view: ClusterView) -> Iterator[Judgement]:
     """A node enables versions of features or requests that are still in development."""
-    yield from one_finding(view, "KA721", _judged(view))
+    yield from one_finding(view, _judged(view))
     if not view.settings.controllers:
-        yield from no_brokers(view, "KA721")
+        yield from no_brokers(view)
 
 
 def _judged(view: ClusterView) -> Iterator[Judgement]:
@@ -29,10 +29,10 @@ def _judged(view: ClusterView) -> Iterator[Judgement]:
         enabled = tuple(key for key, setting in found.items() if (setting.value or "").strip().lower() == "true")
         if enabled:
             facts = {"broker": node, "who": who, "keys": listing(enabled), "key": enabled[0]}
-            yield view.judge("KA721", resource, Status.FAIL, facts)
+            yield view.judge(resource, Status.FAIL, facts)
         elif hidden:
             needs = f"DescribeConfigs on Cluster, or server.properties of {who} as it gets it"
             facts = {"who": who, "error": f"{hidden} is unknown", "needs": needs}
-            yield view.judge("KA721", resource, Status.UNKNOWN, facts)
+            yield view.judge(resource, Status.UNKNOWN, facts)
         else:
-            yield view.judge("KA721", resource, Status.PASS, who=who)
+            yield view.judge(resource, Status.PASS, who=who)

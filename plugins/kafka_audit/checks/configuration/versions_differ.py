@@ -16,7 +16,7 @@ def versions_differ(view: ClusterView) -> Iterator[Judgement]:
     """Brokers run different versions, or use different versions of the inter-broker protocol."""
     effective = Effective(view)
     if len(effective.brokers) == 1:
-        yield view.judge("KA703", "cluster", Status.NOT_APPLICABLE, reason="a single broker is known")
+        yield view.judge("cluster", Status.NOT_APPLICABLE, reason="a single broker is known")
         return
     offers = offered_apis(view)
     software = commonest(offers) if offers else ()
@@ -33,11 +33,11 @@ def versions_differ(view: ClusterView) -> Iterator[Judgement]:
         evidence: dict[str, object] = {"broker": broker, "key": KEY, "others": brokers(others), "fault": " and ".join(faults)}
         evidence["other_brokers"] = tuple(others) or None
         if faults:
-            yield view.judge("KA703", f"broker/{broker}", Status.FAIL, evidence)
+            yield view.judge(f"broker/{broker}", Status.FAIL, evidence)
         elif unread := gap(effective, broker, offers, protocols):
-            yield unknown_judgement(effective, "KA703", broker, *unread)
+            yield unknown_judgement(effective, broker, *unread)
         else:
             what = [f"{len(own)} APIs"] if own else []
             what += [f"{KEY} {version}"] if version else []
-            yield view.judge("KA703", f"broker/{broker}", Status.PASS, evidence, what=", ".join(what))
-    yield from no_brokers(view, "KA703")
+            yield view.judge(f"broker/{broker}", Status.PASS, evidence, what=", ".join(what))
+    yield from no_brokers(view)

@@ -20,7 +20,7 @@ def zookeeper_chroot_wrong(view: ClusterView) -> Iterator[Judgement]:
     brokers = [broker for broker in view.inter_broker.brokers if settings.get(broker, _KEY).state != "unset"]
     if view.kraft or (not brokers and view.inter_broker.brokers):
         reason = NO_ZOOKEEPER if view.kraft else f"no broker sets {_KEY}"
-        yield view.judge("KA716", "cluster", Status.NOT_APPLICABLE, reason=reason)
+        yield view.judge("cluster", Status.NOT_APPLICABLE, reason=reason)
         return
     found = {broker: settings.get(broker, _KEY) for broker in brokers}
     chroots = {broker: chroot_of(setting.value) for broker, setting in found.items() if setting.value}
@@ -32,19 +32,19 @@ def zookeeper_chroot_wrong(view: ClusterView) -> Iterator[Judgement]:
         if broker not in chroots or (alone and "," not in chroots[broker]):
             error = f"{_KEY} of the other brokers is unknown" if broker in chroots else f"{_KEY} is unknown"
             needs = "DescribeConfigs on Cluster, or server.properties of every broker as it gets it"
-            yield view.judge("KA716", resource, Status.UNKNOWN, evidence, error=error, needs=needs)
+            yield view.judge(resource, Status.UNKNOWN, evidence, error=error, needs=needs)
             continue
         chroot = chroots[broker]
         others = [other for other, other_chroot in chroots.items() if other_chroot == usual]
         if "," in chroot:
             used = (found[broker].value or "").partition("/")[0]
             fault = f"it uses only {used} of its ZooKeeper servers: the rest is read as the path {chroot}"
-            yield view.judge("KA716", resource, Status.FAIL, evidence, fault=fault)
+            yield view.judge(resource, Status.FAIL, evidence, fault=fault)
         elif chroot == usual:
-            yield view.judge("KA716", resource, Status.PASS, evidence, chroot=chroot or "/")
+            yield view.judge(resource, Status.PASS, evidence, chroot=chroot or "/")
         else:
             fault = f"its data is below {chroot or '/'}, that of {names(others)} below {usual or '/'}"
             severity = None if view.inter_broker.asked else Severity.MEDIUM
             facts = evidence | {"fault": fault, "other_brokers": tuple(others)}
-            yield view.judge("KA716", resource, Status.FAIL, facts, severity=severity)
-    yield from no_brokers(view, "KA716")
+            yield view.judge(resource, Status.FAIL, facts, severity=severity)
+    yield from no_brokers(view)

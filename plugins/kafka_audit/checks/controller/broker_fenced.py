@@ -19,13 +19,13 @@ def broker_fenced(view: ClusterView) -> Iterator[Judgement]:
     """A broker is registered with the controllers, and the controllers have fenced it."""
     quorum = view.quorum
     if not view.kraft:
-        yield view.judge("KA212", "cluster", Status.NOT_APPLICABLE, reason=NO_QUORUM)
+        yield view.judge("cluster", Status.NOT_APPLICABLE, reason=NO_QUORUM)
         return
     now, before = quorum.now, quorum.before
     reporting = _reporting(view) & now.answering
     if not reporting:
         error, needs = "no broker offers DescribeCluster version 2", "Kafka 4.0 or later"
-        yield view.judge("KA212", "cluster", Status.UNKNOWN, who="any broker", error=error, needs=needs)
+        yield view.judge("cluster", Status.UNKNOWN, who="any broker", error=error, needs=needs)
         return
     evidence: dict[str, object] = {
         "known": len(now.answering),
@@ -33,7 +33,7 @@ def broker_fenced(view: ClusterView) -> Iterator[Judgement]:
         "report": "reports" if len(reporting) == 1 else "report",
     }
     if not now.fenced:
-        yield view.judge("KA212", "cluster", Status.PASS, evidence)
+        yield view.judge("cluster", Status.PASS, evidence)
     for broker in sorted(now.fenced):
         others = reporting - {broker} - set(now.fenced)
         holders = now.fenced[broker] & others
@@ -45,11 +45,11 @@ def broker_fenced(view: ClusterView) -> Iterator[Judgement]:
         evidence["state"] = state
         if not holders or len(holders) * 2 <= len(others):
             evidence |= {"error": "brokers do not agree", "needs": "another audit"}
-            yield view.judge("KA212", f"broker/{broker}", Status.UNKNOWN, evidence)
+            yield view.judge(f"broker/{broker}", Status.UNKNOWN, evidence)
         elif before is None or not before.fenced.get(broker, frozenset()) & holders:
-            yield view.judge("KA212", f"broker/{broker}", Status.UNKNOWN, evidence | ONCE)
+            yield view.judge(f"broker/{broker}", Status.UNKNOWN, evidence | ONCE)
         else:
-            finding = view.judge("KA212", f"broker/{broker}", Status.FAIL, evidence)
+            finding = view.judge(f"broker/{broker}", Status.FAIL, evidence)
             yield finding if running else replace(finding, severity=Severity.MEDIUM)
 
 

@@ -14,7 +14,7 @@ from kafka_audit.model.finding import Judgement, Severity, Status
 def broker_lags_quorum(view: ClusterView) -> Iterator[Judgement]:
     """A broker answers clients but does not follow the controllers' metadata log."""
     quorum = view.quorum
-    yield from no_quorum(view, "KA210", "a broker")
+    yield from no_quorum(view, "a broker")
     now = quorum.now
     if now.newest is None:
         return
@@ -24,20 +24,20 @@ def broker_lags_quorum(view: ClusterView) -> Iterator[Judgement]:
         evidence = {"broker": broker, "who": f"broker {broker}", "leader": now.newest.leader_id}
         resource = f"broker/{broker}"
         if broker not in answering:
-            yield view.judge("KA210", resource, Status.NOT_APPLICABLE, evidence, reason="it returns no view")
+            yield view.judge(resource, Status.NOT_APPLICABLE, evidence, reason="it returns no view")
         elif fetched.state == "unknown":
-            yield view.judge("KA210", resource, Status.UNKNOWN, evidence, error=fetched.error, needs=fetched.needs)
+            yield view.judge(resource, Status.UNKNOWN, evidence, error=fetched.error, needs=fetched.needs)
         else:
             offsets = f"at offset {now.replicas[broker].log_end_offset} of {now.newest.high_watermark}"
             evidence |= {"behind": seconds(now.behind_ms[broker]), "offsets": offsets, "applied": quorum.unapplied.get(broker)}
             if fetched.state == "works" and broker in quorum.unapplied:
                 end = now.newest.high_watermark
                 why = f"it fetches records and applies nothing after offset {quorum.unapplied[broker]} of {end}"
-                yield view.judge("KA210", resource, Status.FAIL, evidence, why=why)
+                yield view.judge(resource, Status.FAIL, evidence, why=why)
             elif fetched.state == "works":
-                yield view.judge("KA210", resource, Status.PASS, evidence)
+                yield view.judge(resource, Status.PASS, evidence)
             elif fetched.state == "missing" and quorum.before is not None and broker in quorum.before.answering:
                 why = f"leader {now.newest.leader_id} saw it caught up {evidence['behind']}, {offsets}"
-                yield view.judge("KA210", resource, Status.FAIL, evidence, why=why)
+                yield view.judge(resource, Status.FAIL, evidence, why=why)
             else:
-                yield view.judge("KA210", resource, Status.UNKNOWN, evidence | ONCE)
+                yield view.judge(resource, Status.UNKNOWN, evidence | ONCE)

@@ -18,21 +18,21 @@ def combined_roles(view: ClusterView) -> Iterator[Judgement]:
     effective = Effective(view)
     roles = {broker: effective.settings.get(broker, _KEY) for broker in view.inter_broker.brokers}
     if roles and not any(setting.value for setting in roles.values()) and not view.kraft:
-        yield view.judge("KA215", "cluster", Status.NOT_APPLICABLE, reason=NO_QUORUM)
+        yield view.judge("cluster", Status.NOT_APPLICABLE, reason=NO_QUORUM)
         return
     if len({*roles, *view.settings.controllers}) == 1 and view.inter_broker.asked:
-        yield view.judge("KA215", "cluster", Status.NOT_APPLICABLE, reason="the cluster has one node")
+        yield view.judge("cluster", Status.NOT_APPLICABLE, reason="the cluster has one node")
         return
-    yield from unread_judgements(effective, "KA215")
-    yield from one_finding(view, "KA215", _judged(effective))
+    yield from unread_judgements(effective)
+    yield from one_finding(view, _judged(effective))
 
 
 def _judged(effective: Effective) -> Iterator[Judgement]:
     for broker in filter(effective.was_read, effective.brokers):
         roles = (effective.settings.get(broker, _KEY).value or "").split(",")
         if roles == [""]:
-            yield unknown_judgement(effective, "KA215", broker, f"{_KEY} is unknown")
+            yield unknown_judgement(effective, broker, f"{_KEY} is unknown")
             continue
         both = {"broker", "controller"} <= {role.strip() for role in roles}
         evidence = {"broker": broker, "who": f"broker {broker}", "key": _KEY}
-        yield effective.view.judge("KA215", f"broker/{broker}", Status.FAIL if both else Status.PASS, evidence)
+        yield effective.view.judge(f"broker/{broker}", Status.FAIL if both else Status.PASS, evidence)

@@ -12,7 +12,6 @@ from kafka_audit.model.quorum import majority
 from kafka_audit.model.tables import QuorumView
 from kafka_audit.model.text import counted
 
-_CODE = "KA201"
 _NO_LEADER = "no controller leads the metadata quorum"
 
 
@@ -33,7 +32,7 @@ def _fail(
     """Return that there is no controller, or that there may be none."""
     has = "may have" if confidence is Confidence.SUSPECTED else "has"
     found = {"fault": fault, "epoch": epoch, "still_named": still_named, "has": has, **claim}
-    return view.judge(_CODE, "cluster", Status.FAIL, found, confidence=confidence)
+    return view.judge("cluster", Status.FAIL, found, confidence=confidence)
 
 
 def _by_registry(view: ClusterView) -> Judgement:
@@ -43,29 +42,29 @@ def _by_registry(view: ClusterView) -> Judgement:
     if now is None or failed:
         error, needs = (failed[0].error, failed[0].needs) if failed else ("no answer", None)
         evidence = {"error": f"ZooKeeper was not read: {error}", "needs": needs or "a ZooKeeper that answers"}
-        return view.judge(_CODE, "cluster", Status.UNKNOWN, evidence)
+        return view.judge("cluster", Status.UNKNOWN, evidence)
     epoch = "unknown" if now.controller_epoch is None else str(now.controller_epoch)
     if view.migrating is not None:
         return _by_claim(view, view.derived(KraftClaim), epoch)
     if now.controller_id is not None:
-        return view.judge(_CODE, "cluster", Status.PASS, controller=f"Broker {now.controller_id}", epoch=epoch)
+        return view.judge("cluster", Status.PASS, controller=f"Broker {now.controller_id}", epoch=epoch)
     absent = before is not None and before.controller_id is None and before.brokers_version == now.brokers_version
     if absent:
         fault = f"/controller is absent (controller epoch {epoch})"
         return _fail(view, fault, epoch)
     evidence = {"error": "in motion: absent in one sample", "needs": "another audit"}
-    return view.judge(_CODE, "cluster", Status.UNKNOWN, evidence)
+    return view.judge("cluster", Status.UNKNOWN, evidence)
 
 
 def _by_claim(view: ClusterView, claim: KraftClaim, epoch: str) -> Judgement:
     """Judge by what a KRaft controller does that holds /controller: the znode stays when its process has ended."""
     if claim.answers:
         subject = f"Controller {claim.node}, a KRaft controller in a migration,"
-        return view.judge(_CODE, "cluster", Status.PASS, controller=subject, epoch=epoch)
+        return view.judge("cluster", Status.PASS, controller=subject, epoch=epoch)
     named = f"/controller names KRaft controller {claim.node}"
     if claim.gap is not None:
         error, needs = claim.gap
-        return view.judge(_CODE, "cluster", Status.UNKNOWN, error=f"{named}, and none was asked: {error}", needs=needs)
+        return view.judge("cluster", Status.UNKNOWN, error=f"{named}, and none was asked: {error}", needs=needs)
     fault = f"{named}, which does not act: {claim.shown_by}"
     if claim.confidence is Confidence.SUSPECTED:
         fault += "; not ruled out: KRaft controllers that run and reach no broker"
@@ -82,11 +81,11 @@ def _by_quorum(view: ClusterView) -> Judgement:
         if before is not None and before.leaderless:
             fault = f"{_NO_LEADER}, as reported by {counted(len(named), 'controller')}"
             return _fail(view, fault, "none")
-        return view.judge(_CODE, "cluster", Status.UNKNOWN, ONCE)
+        return view.judge("cluster", Status.UNKNOWN, ONCE)
     silent = quorum.unanswered
     if silent:
         if before is None or before.newest is not None:
-            return view.judge(_CODE, "cluster", Status.UNKNOWN, ONCE)
+            return view.judge("cluster", Status.UNKNOWN, ONCE)
         still = f"; a follower still names controller {named[0].leader_id}" if named else ""
         fault = f"{_NO_LEADER} that answers through any of {counted(len(silent), 'broker')} ({silent[0].error}){still}"
         still_named = tuple(sorted({leader.leader_id for leader in named})) or None
@@ -115,7 +114,7 @@ def _unread(view: ClusterView) -> Judgement:
         fault = f"{counted(blind, 'broker')} that answered in two samples list no broker, as if all of them were fenced"
         return _fail(view, fault, "none", Confidence.INFERRED)
     error, needs = view.quorum.unread()
-    return view.judge(_CODE, "cluster", Status.UNKNOWN, error=error, needs=needs)
+    return view.judge("cluster", Status.UNKNOWN, error=error, needs=needs)
 
 
 def _led(view: ClusterView, leader: QuorumView) -> Judgement:
@@ -126,4 +125,4 @@ def _led(view: ClusterView, leader: QuorumView) -> Judgement:
         fault = f"the metadata quorum elects again and again ({epochs}) and commits nothing"
         return _fail(view, fault, leader.leader_epoch)
     subject = f"Controller {leader.leader_id}"
-    return view.judge(_CODE, "cluster", Status.PASS, controller=subject, epoch=leader.leader_epoch)
+    return view.judge("cluster", Status.PASS, controller=subject, epoch=leader.leader_epoch)

@@ -11,7 +11,6 @@ from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import BrokerView, QuorumView
 from kafka_audit.model.text import listing, start_upper
 
-_CODE = "KA202"
 _ZOMBIE = "(itself; it was replaced and has not noticed)"
 _ABSENT = "/controller names no broker (KA201, KA909)"
 
@@ -25,19 +24,18 @@ def controller_disagreement(view: ClusterView) -> Iterator[Judgement]:
 def _beside_zookeeper(view: ClusterView) -> Iterator[Judgement]:
     """Judge every registered broker, and every other that gave a view, by what ZooKeeper holds."""
     if (gap := view.gap("controller")) is not None:
-        yield view.judge(_CODE, "cluster", gap.status, {"error": gap.error, "needs": gap.needs}, who="any broker")
+        yield view.judge("cluster", gap.status, {"error": gap.error, "needs": gap.needs}, who="any broker")
         return
     controller = None if view.state is None else view.state.controller_id
     for observer, effect in view_effects(view, "controller"):
         who = f"broker {observer.name}"
         if controller is None:
-            yield view.judge(_CODE, observer.resource, Status.NOT_APPLICABLE, who=who, subject=start_upper(who), reason=_ABSENT)
+            yield view.judge(observer.resource, Status.NOT_APPLICABLE, who=who, subject=start_upper(who), reason=_ABSENT)
             continue
         reported = () if effect.difference is None else effect.difference.brokers
         zombie = f" {_ZOMBIE}" if observer.name in map(str, reported) else ""
         yield judgement(
             view,
-            _CODE,
             observer,
             effect,
             subject=start_upper(who),
@@ -57,9 +55,9 @@ def _among_observers(view: ClusterView) -> Iterator[Judgement]:
             "error": f"the addresses lead to clusters {listing(clusters)}, see KA110",
             "needs": "addresses of one cluster",
         }
-        yield view.judge(_CODE, "cluster", Status.UNKNOWN, evidence, who="any broker or controller")
+        yield view.judge("cluster", Status.UNKNOWN, evidence, who="any broker or controller")
         return
-    yield from no_quorum(view, _CODE, "any broker or controller")
+    yield from no_quorum(view, "any broker or controller")
     right = quorum.now.newest
     for row in quorum.now.views if right is not None else ():
         resource = observer_of(row)
@@ -71,11 +69,11 @@ def _among_observers(view: ClusterView) -> Iterator[Judgement]:
         epoch = "" if row.leader_epoch is None else f" with epoch {row.leader_epoch}"
         more["said"] = f"controller {row.leader_id}{epoch}"
         if right is None or row.leader_id == right.leader_id:
-            yield view.judge(_CODE, resource, Status.PASS, more)
+            yield view.judge(resource, Status.PASS, more)
         elif quorum.before is not None and _repeated(quorum.before, row) and _same_leader(quorum.before, right):
-            yield view.judge(_CODE, resource, Status.FAIL, more)
+            yield view.judge(resource, Status.FAIL, more)
         else:
-            yield view.judge(_CODE, resource, Status.UNKNOWN, more | ONCE)
+            yield view.judge(resource, Status.UNKNOWN, more | ONCE)
 
 
 def _repeated(before: QuorumSample, row: QuorumView) -> bool:

@@ -22,7 +22,7 @@ _MINUTES = 60
 @check(code="KA203", severity=Severity.HIGH, parts=("controller epoch", "brokers", "topics"))
 def controller_flaps(view: ClusterView) -> Iterator[Judgement]:
     """The controller is elected repeatedly."""
-    gap = gap_judgement(view, "KA203")
+    gap = gap_judgement(view)
     if gap is not None:
         yield gap
         return
@@ -35,13 +35,13 @@ def controller_flaps(view: ClusterView) -> Iterator[Judgement]:
     evidence = {"minutes": rounded(passed), "before": before, "after": after}
     if state is None or before is None or after is None or passed is None:
         unknown = {"error": "/controller_epoch is absent", "needs": "a /controller_epoch in both snapshots"}
-        yield view.judge("KA203", "cluster", Status.UNKNOWN, {**evidence, **unknown})
+        yield view.judge("cluster", Status.UNKNOWN, {**evidence, **unknown})
         return
     rise = max(after - before, 0)
     taken_over = 1 if state.controller_id is None else 0  # by a KRaft controller, in a migration
     restarted = _restarted(view)
     flaps = rise > max(_ROLLING_RESTARTS * restarted, _FEWEST) + taken_over and rise * _MINUTES > passed
-    yield view.judge("KA203", "cluster", Status.FAIL if flaps else Status.PASS, {**evidence, "restarted": restarted}, rise=rise)
+    yield view.judge("cluster", Status.FAIL if flaps else Status.PASS, {**evidence, "restarted": restarted}, rise=rise)
 
 
 def _restarted(view: ClusterView) -> int:
@@ -61,7 +61,7 @@ def _of_quorum(view: ClusterView) -> Judgement:
     if before is None or after is None or passed is None:
         error, needs = view.quorum.unread() if after is None else ("the previous snapshot did not read it", "another audit")
         details = {"error": f"the epoch of the quorum is unknown: {error}", "needs": needs}
-        return view.judge("KA203", "cluster", Status.UNKNOWN, {**evidence, **details})
+        return view.judge("cluster", Status.UNKNOWN, {**evidence, **details})
     rise = max(after - before, 0)
     flaps = rise > most_elections(len(view.quorum.now.voters)) and rise * _MINUTES > passed
-    return view.judge("KA203", "cluster", Status.FAIL if flaps else Status.PASS, evidence, rise=rise)
+    return view.judge("cluster", Status.FAIL if flaps else Status.PASS, evidence, rise=rise)

@@ -16,14 +16,14 @@ def controller_unreachable(view: ClusterView) -> Iterator[Judgement]:
     paths = [path for path in view.derived(controller_paths) if path.is_listed]
     if not paths:
         reason = "the cluster file names no controllers"
-        yield view.judge("KA211", "cluster", Status.NOT_APPLICABLE, reason=reason)
+        yield view.judge("cluster", Status.NOT_APPLICABLE, reason=reason)
     for path in paths:
         evidence = {"address": clean(path.address), "layer": path.layer, "error": clean(path.error)}
         if path.state == "open":
             node = "" if path.node_id is None else f" as node {path.node_id}"
-            yield view.judge("KA211", f"controller/{path.address}", Status.PASS, evidence, node=node)
+            yield view.judge(f"controller/{path.address}", Status.PASS, evidence, node=node)
         elif path.state == "closed":
-            yield view.judge("KA211", f"controller/{path.address}", Status.FAIL, evidence)
+            yield view.judge(f"controller/{path.address}", Status.FAIL, evidence)
         else:
             unknown = {"needs": path.needs or "another audit"} if path.state == "unknown" else ONCE
-            yield view.judge("KA211", f"controller/{path.address}", Status.UNKNOWN, {**evidence, **unknown})
+            yield view.judge(f"controller/{path.address}", Status.UNKNOWN, {**evidence, **unknown})

@@ -11,13 +11,13 @@ from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
 @check(code="KA214", severity=Severity.HIGH)
 def controller_without_vote(view: ClusterView) -> Iterator[Judgement]:
     """A controller runs but is not a voter, or its disk is not the one that is registered as the voter's."""
-    yield from no_quorum(view, "KA214", "a controller")
+    yield from no_quorum(view, "a controller")
     now, before = view.quorum.now, view.quorum.before
     if now.newest is None:
         return
     if not now.is_dynamic:
         reason = "the voters are set in controller.quorum.voters, and none of the voters reports a directory"
-        yield view.judge("KA214", "cluster", Status.NOT_APPLICABLE, reason=reason)
+        yield view.judge("cluster", Status.NOT_APPLICABLE, reason=reason)
         return
     voters = {row.replica_id: row.directory_id for row in now.listed if row.voter}
     lasting = {(row.replica_id, row.directory_id) for row in before.listed if not row.voter} if before else set()
@@ -30,7 +30,7 @@ def controller_without_vote(view: ClusterView) -> Iterator[Judgement]:
         judged = True
         evidence: dict[str, object] = {"node": node, "directory": row.directory_id}
         if (node, row.directory_id) not in lasting:
-            yield view.judge("KA214", f"controller/{node}", Status.UNKNOWN, evidence | ONCE)
+            yield view.judge(f"controller/{node}", Status.UNKNOWN, evidence | ONCE)
         elif replaced:
             evidence["why"] = f"it follows with directory {row.directory_id}, but the voter {node} is directory {voters[node]}"
             evidence["old"] = voters[node]
@@ -38,7 +38,7 @@ def controller_without_vote(view: ClusterView) -> Iterator[Judgement]:
                 f"Remove the old directory of controller {node} from the voters and add the new one. Do so only if the other "
                 "voters are a majority that follows (KA209)."
             )
-            yield view.judge("KA214", f"controller/{node}", Status.FAIL, evidence)
+            yield view.judge(f"controller/{node}", Status.FAIL, evidence)
         else:
             sure = _has_role(view, node)
             unless = "" if sure else ", unless it is a broker that no other broker lists (it is new, or see KA305)"
@@ -47,9 +47,9 @@ def controller_without_vote(view: ClusterView) -> Iterator[Judgement]:
             evidence["step"] = "If it is meant to vote, add it once it has caught up; no voter has to be removed."
             confidence = Confidence.MEASURED if sure else Confidence.SUSPECTED
             severity = Severity.MEDIUM
-            yield view.judge("KA214", f"controller/{node}", Status.FAIL, evidence, severity=severity, confidence=confidence)
+            yield view.judge(f"controller/{node}", Status.FAIL, evidence, severity=severity, confidence=confidence)
     if not judged:
-        yield view.judge("KA214", "cluster", Status.PASS, voters=len(voters))
+        yield view.judge("cluster", Status.PASS, voters=len(voters))
 
 
 def _has_role(view: ClusterView, node: int) -> bool:

@@ -21,17 +21,15 @@ def early_listener_missing(view: ClusterView) -> Iterator[Judgement]:
     judged = [node for node in nodes if settings.get(node, AUTHORIZER).value == STANDARD]
     voters = view.quorum.now.voters
     if len(voters) == 1 or (not voters and len(nodes) == 1):
-        yield view.judge("KA222", "cluster", Status.NOT_APPLICABLE, reason="the quorum has a single controller")
+        yield view.judge("cluster", Status.NOT_APPLICABLE, reason="the quorum has a single controller")
         return
     if not nodes and any(settings.get(broker, AUTHORIZER).value == STANDARD for broker in settings.brokers):
         needs = "server.properties of the controllers (`properties` in the cluster file)"
-        yield view.judge(
-            "KA222", "cluster", Status.UNKNOWN, who="any controller", error="their settings were not read", needs=needs
-        )
+        yield view.judge("cluster", Status.UNKNOWN, who="any controller", error="their settings were not read", needs=needs)
         return
     if not judged:
         reason = "no controller runs StandardAuthorizer"
-        yield view.judge("KA222", "cluster", Status.NOT_APPLICABLE, reason=reason)
+        yield view.judge("cluster", Status.NOT_APPLICABLE, reason=reason)
     for node in judged:
         party, resource, early = settings.party(node), settings.resource(node), settings.get(node, _KEY)
         listener = settings.controllers_listener(node)
@@ -39,8 +37,8 @@ def early_listener_missing(view: ClusterView) -> Iterator[Judgement]:
         evidence = {"node": node, "who": party, "subject": start_upper(party), "key": _KEY, "listener": listener}
         if not early.known:
             facts = {"error": f"{_KEY} is hidden", "needs": f"server.properties of {party}, as it reads the file"}
-            yield view.judge("KA222", resource, Status.UNKNOWN, evidence | facts)
+            yield view.judge(resource, Status.UNKNOWN, evidence | facts)
             continue
         is_set = early.state == "set" or settings.is_emptied(node, _KEY)
         closed = is_set and bool(listener) and listener not in named
-        yield view.judge("KA222", resource, Status.FAIL if closed else Status.PASS, evidence)
+        yield view.judge(resource, Status.FAIL if closed else Status.PASS, evidence)

@@ -14,14 +14,14 @@ from kafka_audit.model.text import listing
 @check(code="KA204", severity=Severity.CRITICAL, parts=("controller epoch", "topics"))
 def epoch_went_back(view: ClusterView) -> Iterator[Judgement]:
     """A controller epoch or leader epoch is lower than in the previous snapshot."""
-    gap = gap_judgement(view, "KA204")
+    gap = gap_judgement(view)
     if gap is not None:
         yield gap
         return
     fell = next((row for row in view.differences.of(EpochChange) if row.kind == "fell"), None)
     if view.kraft and fell is not None and (silent := _silent(view)):
         error = f"{listing(silent)} returned a view in the previous snapshot and returns none now"
-        yield view.judge("KA204", "cluster", Status.UNKNOWN, error=error, needs="the view of every broker")
+        yield view.judge("cluster", Status.UNKNOWN, error=error, needs="the view of every broker")
         return
     confidence = Confidence.INFERRED if view.kraft else Confidence.MEASURED
     many = fell is not None and fell.partitions > LISTED
@@ -30,7 +30,7 @@ def epoch_went_back(view: ClusterView) -> Iterator[Judgement]:
         for partition, before, after in zip(fell.first, fell.before, fell.after, strict=True):
             what = f"the leader epoch of {partition}"
             evidence = {"what": what, "before": before, "after": after}
-            yield view.judge("KA204", partition_resource(partition), Status.FAIL, evidence, confidence=confidence)
+            yield view.judge(partition_resource(partition), Status.FAIL, evidence, confidence=confidence)
 
 
 def _silent(view: ClusterView) -> list[str]:
@@ -67,10 +67,10 @@ def _of_cluster(view: ClusterView, partitions: EpochChange | None) -> Judgement:
     if fell or partitions is not None:
         confidence = Confidence.INFERRED if view.kraft else Confidence.MEASURED
         evidence = {"what": what, "before": before, "after": after}
-        return view.judge("KA204", "cluster", Status.FAIL, evidence, confidence=confidence)
+        return view.judge("cluster", Status.FAIL, evidence, confidence=confidence)
     if before is None or after is None:
         error, needs = "/controller_epoch is absent", "a /controller_epoch in both snapshots"
         if view.kraft:
             error, needs = "the quorum was not read in both snapshots", "an answer to DescribeQuorum in two snapshots"
-        return view.judge("KA204", "cluster", Status.UNKNOWN, what=what, before=before, after=after, error=error, needs=needs)
-    return view.judge("KA204", "cluster", Status.PASS, what=what, before=before, after=after)
+        return view.judge("cluster", Status.UNKNOWN, what=what, before=before, after=after, error=error, needs=needs)
+    return view.judge("cluster", Status.PASS, what=what, before=before, after=after)

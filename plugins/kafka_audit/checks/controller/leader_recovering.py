@@ -14,9 +14,9 @@ def leader_recovering(view: ClusterView) -> Iterator[Judgement]:
     total = view.partitions.count.partitions
     fault = next((row for row in view.differences.of(StateFault) if row.kind == "recovering"), None)
     if fault is None:
-        yield view.judge("KA207", "cluster", Status.PASS, total=total)
+        yield view.judge("cluster", Status.PASS, total=total)
     elif fault.repeated:
-        yield view.judge("KA207", "cluster", Status.FAIL, count=fault.repeated, total=total, partitions=fault.first)
+        yield view.judge("cluster", Status.FAIL, count=fault.repeated, total=total, partitions=fault.first)
     else:
         error = f"{fault.partitions} partitions in one sample"
-        yield view.judge("KA207", "cluster", Status.UNKNOWN, total=total, error=error, needs="another audit")
+        yield view.judge("cluster", Status.UNKNOWN, total=total, error=error, needs="another audit")

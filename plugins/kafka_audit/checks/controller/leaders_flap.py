@@ -13,7 +13,7 @@ from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
 @check(code="KA206", severity=Severity.MEDIUM, parts=("topics",))
 def leaders_flap(view: ClusterView) -> Iterator[Judgement]:
     """Partitions get a new leader repeatedly."""
-    gap = gap_judgement(view, "KA206")
+    gap = gap_judgement(view)
     if gap is not None:
         yield gap
         return
@@ -22,10 +22,9 @@ def leaders_flap(view: ClusterView) -> Iterator[Judgement]:
     shrinks = view.kraft and (version is None or version.finalized is None or version.finalized < NO_EPOCH_BUMP)
     rose = next((row for row in view.differences.of(EpochChange) if row.kind == "rose"), None)
     if rose is None:
-        yield view.judge("KA206", "cluster", Status.PASS, total=total)
+        yield view.judge("cluster", Status.PASS, total=total)
         return
     yield view.judge(
-        "KA206",
         "cluster",
         Status.FAIL,
         confidence=Confidence.SUSPECTED if shrinks else Confidence.MEASURED,

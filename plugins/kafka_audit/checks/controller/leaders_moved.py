@@ -12,7 +12,7 @@ from kafka_audit.model.finding import Judgement, Severity, Status
 @check(code="KA208", severity=Severity.INFO, parts=("topics",))
 def leaders_moved(view: ClusterView) -> Iterator[Judgement]:
     """Leaders moved away from a broker since the previous snapshot."""
-    gap = gap_judgement(view, "KA208")
+    gap = gap_judgement(view)
     if gap is not None:
         yield gap
         return
@@ -22,10 +22,9 @@ def leaders_moved(view: ClusterView) -> Iterator[Judgement]:
         move = moves.get(broker)
         if move is None or not move.moved:
             led = 0 if move is None else move.led
-            yield view.judge("KA208", f"broker/{broker}", Status.PASS, broker=broker, moved=0, led=led)
+            yield view.judge(f"broker/{broker}", Status.PASS, broker=broker, moved=0, led=led)
             continue
         yield view.judge(
-            "KA208",
             f"broker/{broker}",
             Status.FAIL,
             severity=Severity.MEDIUM if move.moved > limit * move.led else None,

@@ -17,7 +17,7 @@ _FATAL = "fatal_fault"
 def metadata_fault(view: ClusterView) -> Iterator[Judgement]:
     """A controller or broker exited, or did not load or apply a part of the metadata."""
     if not view.kraft:
-        yield view.judge("KA221", "cluster", Status.NOT_APPLICABLE, reason=NO_QUORUM)
+        yield view.judge("cluster", Status.NOT_APPLICABLE, reason=NO_QUORUM)
         return
     reads = {node: log_reads[-1] for node, log_reads in view.reads.of_logs.items()}
     lines: dict[int, LogLine] = {}
@@ -25,7 +25,7 @@ def metadata_fault(view: ClusterView) -> Iterator[Judgement]:
         if line.broker_id not in lines or _order(line) > _order(lines[line.broker_id]):
             lines[line.broker_id] = line
     if not reads and not lines:
-        yield view.judge("KA221", "cluster", Status.NOT_APPLICABLE, reason="the cluster file names no `logs`")
+        yield view.judge("cluster", Status.NOT_APPLICABLE, reason="the cluster file names no `logs`")
     for node in sorted({*reads, *lines}):
         party = view.party(node)
         resource, read, row = party.replace(" ", "/"), reads.get(node), lines.get(node)
@@ -34,12 +34,12 @@ def metadata_fault(view: ClusterView) -> Iterator[Judgement]:
             did = "exited" if row.signature == _FATAL else "did not apply a part of the metadata"
             evidence |= {"subject": party.capitalize(), "did": did, "when": when(row), "fault": clean(row.detail or row.text)}
             evidence["exception"] = row.exception
-            yield view.judge("KA221", resource, Status.FAIL, evidence)
+            yield view.judge(resource, Status.FAIL, evidence)
         elif read is not None and read.outcome == "failed":
             needs = read.needs or f"the log of {party}"
-            yield view.judge("KA221", resource, Status.UNKNOWN, evidence, error=read.error or "not read", needs=needs)
+            yield view.judge(resource, Status.UNKNOWN, evidence, error=read.error or "not read", needs=needs)
         else:
-            yield view.judge("KA221", resource, Status.PASS, evidence)
+            yield view.judge(resource, Status.PASS, evidence)
 
 
 def _order(row: LogLine) -> tuple[bool, int]:

@@ -24,7 +24,6 @@ def migration_in_progress(view: ClusterView) -> Iterator[Judgement]:
         phase, state = _phase(view, rows[0], sides)
         confidence = Confidence.INFERRED if phase == _FINISHED else Confidence.MEASURED
         yield view.judge(
-            "KA909",
             "cluster",
             Status.FAIL,
             confidence=confidence,
@@ -36,12 +35,12 @@ def migration_in_progress(view: ClusterView) -> Iterator[Judgement]:
             without_zookeeper=tuple(sorted(sides.without)) or None,
         )
     elif not reads:
-        yield view.judge("KA909", "cluster", Status.NOT_APPLICABLE, reason="the cluster file names no ZooKeeper")
+        yield view.judge("cluster", Status.NOT_APPLICABLE, reason="the cluster file names no ZooKeeper")
     elif reads[0].outcome == "failed":
         evidence = {"error": f"/controller was not read: {reads[0].error}", "needs": reads[0].needs or "a ZooKeeper that answers"}
-        yield view.judge("KA909", "cluster", Status.UNKNOWN, evidence)
+        yield view.judge("cluster", Status.UNKNOWN, evidence)
     else:
-        yield view.judge("KA909", "cluster", Status.PASS)
+        yield view.judge("cluster", Status.PASS)
 
 
 @dataclass(frozen=True, kw_only=True)

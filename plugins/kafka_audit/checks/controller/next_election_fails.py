@@ -18,7 +18,7 @@ _VOTERS = "the other voters"
 @check(code="KA218", severity=Severity.HIGH)
 def next_election_fails(view: ClusterView) -> Iterator[Judgement]:
     """If the leader of the metadata quorum stops, the other voters elect no leader, because they do not reach each other."""
-    yield from no_quorum(view, "KA218", _VOTERS)
+    yield from no_quorum(view, _VOTERS)
     if view.quorum.now.newest is None:
         return
     edges = view.derived(VoteEdges)
@@ -26,12 +26,12 @@ def next_election_fails(view: ClusterView) -> Iterator[Judgement]:
     evidence: dict[str, object] = {"who": _VOTERS, "leader": leader, "voters": tuple(sorted(voters.all))}
     if len(voters.all) < _FEWEST:
         reason = "fewer than three voters have no majority without one of them (KA217)"
-        yield view.judge("KA218", "cluster", Status.NOT_APPLICABLE, evidence, reason=reason)
+        yield view.judge("cluster", Status.NOT_APPLICABLE, evidence, reason=reason)
         return
     elections = {lost: election_without({lost}, voters, edges.passes) for lost in sorted(voters.all)}
     if elections.get(leader) == "short":  # a leader that was removed leads until that is committed
         reason = "so many voters lag that there is no majority without the leader (KA209)"
-        yield view.judge("KA218", "cluster", Status.NOT_APPLICABLE, evidence, reason=reason)
+        yield view.judge("cluster", Status.NOT_APPLICABLE, evidence, reason=reason)
         return
     failing = tuple(lost for lost, state in elections.items() if state == "fails")
     cut = edges.cut()
@@ -48,11 +48,11 @@ def next_election_fails(view: ClusterView) -> Iterator[Judgement]:
         measured = edges.are_measured(cut) if worst is None else election_without({worst}, voters, edges.measured) == "fails"
         confidence = Confidence.MEASURED if measured else Confidence.SUSPECTED
         severity = Severity.HIGH if leader in failing else Severity.MEDIUM
-        yield view.judge("KA218", "cluster", Status.FAIL, evidence, severity=severity, confidence=confidence)
+        yield view.judge("cluster", Status.FAIL, evidence, severity=severity, confidence=confidence)
     elif "unknown" in elections.values():
-        yield view.judge("KA218", "cluster", Status.UNKNOWN, evidence | _unknown(edges))
+        yield view.judge("cluster", Status.UNKNOWN, evidence | _unknown(edges))
     else:
-        yield view.judge("KA218", "cluster", Status.PASS, evidence)
+        yield view.judge("cluster", Status.PASS, evidence)
 
 
 def _unreached(edges: VoteEdges) -> dict[str, object]:

@@ -19,12 +19,12 @@ def quorum_size_weak(view: ClusterView) -> Iterator[Judgement]:
     if not view.inter_broker.asked:
         yield _by_files(view)
         return
-    yield from no_quorum(view, "KA217", "a controller")
+    yield from no_quorum(view, "a controller")
     now = view.quorum.now
     if now.newest is None:
         return
     if view.info is not None and view.info.expect_single_broker:
-        yield view.judge("KA217", "cluster", Status.NOT_APPLICABLE, reason="the cluster file expects a single broker")
+        yield view.judge("cluster", Status.NOT_APPLICABLE, reason="the cluster file expects a single broker")
         return
     yield _judged(view, now.voters)
 
@@ -33,18 +33,18 @@ def _judged(view: ClusterView, voters: tuple[int, ...], key: str | None = None) 
     count, spare = len(voters), (len(voters) - 1) // 2
     evidence: dict[str, object] = {"size": counted(count, "voter"), "voters": voters, "spare": spare, "key": key}
     if count >= _FEWEST and count % 2:
-        return view.judge("KA217", "cluster", Status.PASS, evidence)
+        return view.judge("cluster", Status.PASS, evidence)
     alone = "no leader can be elected while it is down"
     either = "no leader can be elected while either of them is down"
     even = f"{count - 1} voters tolerate the same number of failures ({spare})"
     evidence["why"] = even if spare else alone if count == 1 else either
-    return view.judge("KA217", "cluster", Status.FAIL, evidence, severity=Severity.LOW if spare else None)
+    return view.judge("cluster", Status.FAIL, evidence, severity=Severity.LOW if spare else None)
 
 
 def _by_files(view: ClusterView) -> Judgement:
     """Judge the voters that most files name."""
     if not view.kraft:
-        return view.judge("KA217", "cluster", Status.NOT_APPLICABLE, reason=NO_QUORUM)
+        return view.judge("cluster", Status.NOT_APPLICABLE, reason=NO_QUORUM)
     settings = view.settings
     voters = usual_voters(named_voters(settings.get(node, VOTERS).value) for node in settings.every_file)
     if voters:
@@ -53,4 +53,4 @@ def _by_files(view: ClusterView) -> Judgement:
     key = SERVERS if dynamic else VOTERS
     error = "the voters are in the metadata log" if dynamic else f"no file has a {VOTERS} that is known"
     needs = "an audit of the running cluster" if dynamic else "the file as the node gets it"
-    return view.judge("KA217", "cluster", Status.UNKNOWN, error=error, needs=needs, key=key)
+    return view.judge("cluster", Status.UNKNOWN, error=error, needs=needs, key=key)

@@ -18,7 +18,7 @@ _REFUSES = "controller_refuses"
 def requests_refused(view: ClusterView) -> Iterator[Judgement]:
     """A controller rejects the requests of other controllers or of brokers, because their principal may not act there."""
     if not view.kraft:
-        yield view.judge("KA220", "cluster", Status.NOT_APPLICABLE, reason=NO_QUORUM)
+        yield view.judge("cluster", Status.NOT_APPLICABLE, reason=NO_QUORUM)
         return
     rows = view.logs.of_nodes("KA220")
     alive, counting = _alive(view), set(rows)
@@ -35,7 +35,7 @@ def requests_refused(view: ClusterView) -> Iterator[Judgement]:
     ended = {row.broker_id: row for row in rows if row.signature != _REFUSES}
     for node in sorted(ended.keys() - {row.about_broker for row in refusals}):
         yield _ended(view, ended[node])
-    yield from controller_logs(view, "KA220", refusing | ended.keys())
+    yield from controller_logs(view, refusing | ended.keys())
 
 
 def _refused_by(view: ClusterView, controller: int, lines: Sequence[LogLine]) -> Judgement:
@@ -50,7 +50,7 @@ def _refused_by(view: ClusterView, controller: int, lines: Sequence[LogLine]) ->
         "cause": "is not in its super.users and it has read no ACL" if early else "has no ClusterAction",
         "why": f"its log reports it {often}, last {when(newest)}",
     }
-    return view.judge("KA220", f"controller/{controller}", Status.FAIL, evidence)
+    return view.judge(f"controller/{controller}", Status.FAIL, evidence)
 
 
 def _ended(view: ClusterView, row: LogLine) -> Judgement:
@@ -61,7 +61,7 @@ def _ended(view: ClusterView, row: LogLine) -> Judgement:
         "cause": "may not act there",
         "why": f"{party} exited, last {when(row)}",
     }
-    return view.judge("KA220", party.replace(" ", "/"), Status.FAIL, evidence)
+    return view.judge(party.replace(" ", "/"), Status.FAIL, evidence)
 
 
 def _evidence(node: int, sources: Sequence[int], principals: Sequence[str]) -> dict[str, object]:

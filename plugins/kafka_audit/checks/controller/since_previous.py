@@ -7,13 +7,13 @@ from kafka_audit.model.tables import SnapshotInfo
 _MS = 60_000
 
 
-def gap_judgement(view: ClusterView, code: str) -> Judgement | None:
+def gap_judgement(view: ClusterView) -> Judgement | None:
     """Return the one judgement of a check where the previous snapshot cannot be compared with; None where it can."""
     gap = view.previous_gap
     if gap is None:
         return None
     reported = {"who": "any broker", "error": gap.error, "needs": gap.needs, "reason": gap.reason}
-    return view.judge(code, "cluster", gap.status, reported)
+    return view.judge("cluster", gap.status, reported)
 
 
 def minutes(view: ClusterView) -> float | None:

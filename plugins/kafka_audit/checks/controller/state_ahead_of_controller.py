@@ -16,7 +16,7 @@ def state_ahead_of_controller(view: ClusterView) -> Iterator[Judgement]:
     migrating = next((row for row in view.newest(Migration) if row.begun and row.kraft_controller_id is not None), None)
     if migrating is not None:
         reason = f"KRaft controller {migrating.kraft_controller_id} migrates the cluster and writes states with its own epoch"
-        yield view.judge("KA205", "cluster", Status.NOT_APPLICABLE, reason=reason)
+        yield view.judge("cluster", Status.NOT_APPLICABLE, reason=reason)
         return
     epoch = None if view.state is None else view.state.controller_epoch
     total = view.partitions.count.partitions
@@ -24,18 +24,16 @@ def state_ahead_of_controller(view: ClusterView) -> Iterator[Judgement]:
     written = fault and fault.controller_epoch
     if epoch is None:
         error = "/controller_epoch is absent"
-        yield view.judge("KA205", "cluster", Status.UNKNOWN, total=total, error=error, needs="another audit")
+        yield view.judge("cluster", Status.UNKNOWN, total=total, error=error, needs="another audit")
     elif fault is None:
-        yield view.judge("KA205", "cluster", Status.PASS, epoch=epoch, total=total)
+        yield view.judge("cluster", Status.PASS, epoch=epoch, total=total)
     elif not fault.repeated:
         moving = {"error": "in motion", "needs": "another audit"}
-        yield view.judge("KA205", "cluster", Status.UNKNOWN, moving, written=written, epoch=epoch, total=total)
+        yield view.judge("cluster", Status.UNKNOWN, moving, written=written, epoch=epoch, total=total)
     elif fault.repeated > LISTED:
         many = f"{fault.repeated} partitions"
-        yield view.judge("KA205", "cluster", Status.FAIL, partitions=many, written=written, epoch=epoch, total=total)
+        yield view.judge("cluster", Status.FAIL, partitions=many, written=written, epoch=epoch, total=total)
     else:
         for partition, written_epoch in zip(fault.first, fault.epochs, strict=True):
             resource = partition_resource(partition)
-            yield view.judge(
-                "KA205", resource, Status.FAIL, partitions=partition, written=written_epoch, epoch=epoch, total=total
-            )
+            yield view.judge(resource, Status.FAIL, partitions=partition, written=written_epoch, epoch=epoch, total=total)

@@ -17,19 +17,19 @@ from kafka_audit.model.text import listing
 @check(code="KA219", severity=Severity.MEDIUM)
 def voter_address_differs(view: ClusterView) -> Iterator[Judgement]:
     """The metadata log has another address for a voter than its own file, or a node finds the quorum at no voter."""
-    yield from no_quorum(view, "KA219", "a node")
+    yield from no_quorum(view, "a node")
     now = view.quorum.now
     if now.newest is None:
         return
     if not now.is_dynamic:
         reason = "the voters are set in controller.quorum.voters (KA213)"
-        yield view.judge("KA219", "cluster", Status.NOT_APPLICABLE, reason=reason)
+        yield view.judge("cluster", Status.NOT_APPLICABLE, reason=reason)
         return
     settings = view.settings
     voters = quorum_addresses(now.addresses, settings.of_controllers)
     if not voters:
         error, needs = "the leader reports no addresses", "DescribeQuorum version 2 (Kafka 3.9)"
-        yield view.judge("KA219", "cluster", Status.UNKNOWN, who="a node", error=error, needs=needs)
+        yield view.judge("cluster", Status.UNKNOWN, who="a node", error=error, needs=needs)
         return
     for node in sorted({*view.inter_broker.brokers, *settings.controllers, *voters}):
         resource = f"{'broker' if node in view.inter_broker.brokers else 'controller'}/{node}"
@@ -37,12 +37,12 @@ def voter_address_differs(view: ClusterView) -> Iterator[Judgement]:
         fault = _own(settings, node, voters) or _servers(settings, node, voters)
         known = settings.get(node, CONTROLLERS).known and settings.get(node, SERVERS).known
         if fault is not None:
-            yield view.judge("KA219", resource, Status.FAIL, evidence, fault=fault)
+            yield view.judge(resource, Status.FAIL, evidence, fault=fault)
         elif known:
-            yield view.judge("KA219", resource, Status.PASS, evidence)
+            yield view.judge(resource, Status.PASS, evidence)
         else:
             needs = f"DescribeConfigs on Cluster, or server.properties of node {node} (`properties` in the cluster file)"
-            yield view.judge("KA219", resource, Status.UNKNOWN, evidence, error="its settings are unknown", needs=needs)
+            yield view.judge(resource, Status.UNKNOWN, evidence, error="its settings are unknown", needs=needs)
 
 
 def _own(settings: Settings, node: int, voters: Mapping[int, HostPort]) -> str | None:

@@ -15,7 +15,7 @@ from kafka_audit.model.text import listing
 def voters_down(view: ClusterView) -> Iterator[Judgement]:
     """Controllers of the metadata quorum are down or lagging."""
     quorum = view.quorum
-    yield from no_quorum(view, "KA209", "a voter")
+    yield from no_quorum(view, "a voter")
     now = quorum.now
     if now.newest is None:
         return
@@ -23,13 +23,13 @@ def voters_down(view: ClusterView) -> Iterator[Judgement]:
     evidence: dict[str, object] = {"total": len(voters), "leader": now.newest.leader_id}
     if not now.behind_ms:
         error, needs = NO_TIMES
-        yield view.judge("KA209", "cluster", Status.UNKNOWN, evidence, error=error, needs=needs)
+        yield view.judge("cluster", Status.UNKNOWN, evidence, error=error, needs=needs)
         return
     down = [voter for voter in voters if voter in now.late]
     if not down:
-        yield view.judge("KA209", "cluster", Status.PASS, evidence)
+        yield view.judge("cluster", Status.PASS, evidence)
     elif not quorum.lagging.issuperset(down):
-        yield view.judge("KA209", "cluster", Status.UNKNOWN, evidence | ONCE)
+        yield view.judge("cluster", Status.UNKNOWN, evidence | ONCE)
     else:
         spare = len(voters) - len(down) - majority(len(voters))
         evidence |= {
@@ -41,7 +41,7 @@ def voters_down(view: ClusterView) -> Iterator[Judgement]:
         evidence["spare"] = _spare(spare)
         evidence["step"] = _step(view, str(evidence["which"]))
         severity = Severity.MEDIUM if spare > 0 else Severity.HIGH if spare == 0 else Severity.CRITICAL
-        yield view.judge("KA209", "cluster", Status.FAIL, evidence, severity=severity)
+        yield view.judge("cluster", Status.FAIL, evidence, severity=severity)
 
 
 def _spare(spare: int) -> str:

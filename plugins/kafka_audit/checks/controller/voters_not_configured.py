@@ -56,29 +56,29 @@ def voters_not_configured(view: ClusterView) -> Iterator[Judgement]:
         listens = other_listener(settings, node, named_by[node][node]) if node in named and late else None
         if found.state == "unset":
             reason = f"node {node} has no {_KEY}"
-            yield view.judge("KA213", resource, Status.NOT_APPLICABLE, reason=reason)
+            yield view.judge(resource, Status.NOT_APPLICABLE, reason=reason)
         elif not named:
             needs = f"DescribeConfigs on Cluster, or server.properties of node {node} (`properties` in the cluster file)"
-            yield view.judge("KA213", resource, Status.UNKNOWN, evidence, error=f"{_KEY} is unknown", needs=needs)
+            yield view.judge(resource, Status.UNKNOWN, evidence, error=f"{_KEY} is unknown", needs=needs)
         elif named != voters:
             fault = f"voters {listing(map(str, named))}, but {right} voters {listing(map(str, voters))}"
             severity, effect = _consequence(view, node, {*named}, {*voters})
             evidence |= {"named": tuple(named), "fault": fault, "effect": effect}
-            yield view.judge("KA213", resource, Status.FAIL, evidence, severity=severity)
+            yield view.judge(resource, Status.FAIL, evidence, severity=severity)
         elif listens:
             evidence |= {"fault": f"itself at {address_text(*named_by[node][node])}, but listens on {listens}"}
-            yield view.judge("KA213", resource, Status.FAIL, evidence | {"named": tuple(named), "effect": _NOT_FOUND})
+            yield view.judge(resource, Status.FAIL, evidence | {"named": tuple(named), "effect": _NOT_FOUND})
         elif others:
             here, there = (address_text(*place[others[0]]) for place in (named_by[node], usual))
             evidence |= {"named": tuple(named), "fault": f"voter {others[0]} at {here}, but most nodes name {there}"}
             evidence["elsewhere"] = tuple(others)
-            yield view.judge("KA213", resource, Status.FAIL, evidence, severity=Severity.MEDIUM)
+            yield view.judge(resource, Status.FAIL, evidence, severity=Severity.MEDIUM)
         elif single:
-            yield view.judge("KA213", resource, Status.NOT_APPLICABLE, reason="no other file names voters")
+            yield view.judge(resource, Status.NOT_APPLICABLE, reason="no other file names voters")
         else:
-            yield view.judge("KA213", resource, Status.PASS, evidence | {"named": tuple(named)})
+            yield view.judge(resource, Status.PASS, evidence | {"named": tuple(named)})
     if not nodes:
-        yield from no_brokers(view, "KA213")
+        yield from no_brokers(view)
 
 
 def _consequence(view: ClusterView, node: int, named: set[int], voters: set[int]) -> tuple[Severity, str]:
@@ -97,7 +97,7 @@ def _consequence(view: ClusterView, node: int, named: set[int], voters: set[int]
 def _not_compared(view: ClusterView) -> Iterator[Judgement]:
     """Yield why there is no quorum to compare with: the files alone are compared with each other."""
     if view.inter_broker.asked or not view.kraft:
-        yield from no_quorum(view, "KA213", "a broker")
+        yield from no_quorum(view, "a broker")
     if view.quorum.now.is_dynamic:
         reason = "the voters are in the metadata log (kraft.version 1)"
-        yield view.judge("KA213", "cluster", Status.NOT_APPLICABLE, reason=reason)
+        yield view.judge("cluster", Status.NOT_APPLICABLE, reason=reason)

@@ -24,7 +24,7 @@ def address_of_name_fails(view: ClusterView) -> Iterator[Judgement]:
             judged = True
             yield _judged(view, endpoint, found.get(key, ()))
     if not judged:
-        yield view.judge("KA319", "cluster", Status.NOT_APPLICABLE, reason="no advertised name was seen with several addresses")
+        yield view.judge("cluster", Status.NOT_APPLICABLE, reason="no advertised name was seen with several addresses")
 
 
 def _judged(view: ClusterView, endpoint: AdvertisedEndpoint, found: Sequence[NameAddress]) -> Judgement:
@@ -48,4 +48,4 @@ def _judged(view: ClusterView, endpoint: AdvertisedEndpoint, found: Sequence[Nam
     else:
         status = Status.UNKNOWN
         evidence |= {"error": "its addresses were not probed one by one", "needs": "python3 at the vantage"}
-    return view.judge("KA319", endpoint.resource, status, evidence)
+    return view.judge(endpoint.resource, status, evidence)

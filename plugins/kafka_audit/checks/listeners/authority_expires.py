@@ -19,10 +19,10 @@ def authority_expires(view: ClusterView) -> Iterator[Judgement]:
     presented = view.newest(Certificate)
     if not presented and any(endpoint.protocol in TLS for endpoint in view.endpoints.all):
         error, needs = "no certificate was received", "a TLS handshake from this worker with a broker"
-        yield view.judge("KA318", "cluster", Status.UNKNOWN, error=error, needs=needs)
+        yield view.judge("cluster", Status.UNKNOWN, error=error, needs=needs)
         return
     if not presented:
-        yield view.judge("KA318", "cluster", Status.NOT_APPLICABLE, reason="no listener uses TLS")
+        yield view.judge("cluster", Status.NOT_APPLICABLE, reason="no listener uses TLS")
         return
     best = _best(view.newest(AuthorityCertificate))
     found = _signers(best, {row.issuer for row in presented})
@@ -31,17 +31,17 @@ def authority_expires(view: ClusterView) -> Iterator[Judgement]:
             "no issuer of a presented certificate is in a ca_file",
             "`ca_file` in the cluster file, with the whole chain",
         )
-        yield view.judge("KA318", "cluster", Status.UNKNOWN, error=error, needs=needs)
+        yield view.judge("cluster", Status.UNKNOWN, error=error, needs=needs)
         return
     late = {row.subject: validity_fault(row.not_before_ms, row.not_after_ms, view.started_ms) for row in found}
     faults = {subject: fault for subject, fault in late.items() if fault is not None}
     if faults:
         severity = max(fault[1] for fault in faults.values())
         texts = listing(f"{subject}: {fault[0]}" for subject, fault in sorted(faults.items()))
-        yield view.judge("KA318", "cluster", Status.FAIL, severity=severity, faults=texts, subjects=tuple(sorted(faults)))
+        yield view.judge("cluster", Status.FAIL, severity=severity, faults=texts, subjects=tuple(sorted(faults)))
     else:
         days = min((row.not_after_ms - view.started_ms) // DAY_MS for row in found)
-        yield view.judge("KA318", "cluster", Status.PASS, files=listing(sorted({row.file for row in found})), days=days)
+        yield view.judge("cluster", Status.PASS, files=listing(sorted({row.file for row in found})), days=days)
 
 
 def _best(rows: tuple[AuthorityCertificate, ...]) -> Mapping[str, AuthorityCertificate]:

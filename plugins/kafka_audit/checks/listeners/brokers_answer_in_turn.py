@@ -31,16 +31,16 @@ def _judged(view: ClusterView, endpoint: AdvertisedEndpoint, answers: Mapping[st
     if turning:
         evidence["answering_brokers"] = tuple(sorted({broker for ids in turning.values() for broker in ids}))
         evidence["vantage"] = tuple(sorted(turning))
-        return view.judge("KA320", endpoint.resource, Status.FAIL, evidence)
+        return view.judge(endpoint.resource, Status.FAIL, evidence)
     if not answers:
         evidence["error"] = "no broker reported its id there"
         evidence["needs"] = "an open connection to it, and DescribeConfigs on Cluster"
-        return view.judge("KA320", endpoint.resource, Status.UNKNOWN, evidence)
+        return view.judge(endpoint.resource, Status.UNKNOWN, evidence)
     if any(len(ids) > 1 and ids[-1] != ids[-2] for ids in answers.values()):
         evidence |= {"error": "a different broker answered than the time before", "needs": "another audit"}
-        return view.judge("KA320", endpoint.resource, Status.UNKNOWN, evidence)
+        return view.judge(endpoint.resource, Status.UNKNOWN, evidence)
     times = counted(max(map(len, answers.values())), "sample")
-    return view.judge("KA320", endpoint.resource, Status.PASS, evidence, times=times)
+    return view.judge(endpoint.resource, Status.PASS, evidence, times=times)
 
 
 def _in_turn(broker: int, ids: Sequence[int]) -> bool:

@@ -32,15 +32,15 @@ def certificate_expires(view: ClusterView) -> Iterator[Judgement]:
                 "error": "no certificate was received",
                 "needs": f"a TLS handshake from this worker with {end.host}:{end.port}",
             }
-            yield view.judge("KA307", end.resource, Status.UNKNOWN, evidence | missing)
+            yield view.judge(end.resource, Status.UNKNOWN, evidence | missing)
             continue
         yield _judged(view, end.resource, shown, evidence, verified=view.logins.checks_names(end.broker_id, end.listener))
     if not ends:
         missing = _missing(view, endpoints)
         if not missing:
-            yield view.judge("KA307", "cluster", Status.NOT_APPLICABLE, reason="no listener uses TLS")
+            yield view.judge("cluster", Status.NOT_APPLICABLE, reason="no listener uses TLS")
         else:
-            yield view.judge("KA307", "cluster", Status.UNKNOWN, missing, who="any broker")
+            yield view.judge("cluster", Status.UNKNOWN, missing, who="any broker")
 
 
 def _of_others(view: ClusterView) -> Iterator[Judgement]:
@@ -61,7 +61,7 @@ def _judged(
     evidence["days"] = (shown.not_after_ms - view.started_ms) // DAY_MS
     evidence["fault"] = fault[0] if fault else "none"
     evidence["rejected"] = fault is not None and (fault[1] is Severity.CRITICAL or not shown.name_matches)
-    finding = view.judge("KA307", resource, Status.FAIL if fault else Status.PASS, evidence)
+    finding = view.judge(resource, Status.FAIL if fault else Status.PASS, evidence)
     return replace(finding, severity=fault[1]) if fault else finding
 
 

@@ -20,14 +20,14 @@ _OWN_PAGE = frozenset({StartRule.NOT_ADVERTISED, StartRule.NOT_MAPPED, StartRule
 @check(code="KA310", severity=Severity.CRITICAL)
 def configuration_refused(view: ClusterView) -> Iterator[Judgement]:
     """Kafka rejects the configuration file."""
-    yield from no_files(view, "KA310")
+    yield from no_files(view)
     for broker, lines in sorted(view.settings.files.items()):
         known = releases(view, broker)
         evidence = {"broker": broker, "who": f"broker {broker}", "version": known[-1] if known else "of its release"}
         if not known:
             needs = f"an answer from broker {broker} to ApiVersions, or kafka-audit lint with --kafka-version"
             facts = evidence | {"error": "its release is unknown", "needs": needs}
-            yield view.judge("KA310", f"broker/{broker}", Status.UNKNOWN, facts)
+            yield view.judge(f"broker/{broker}", Status.UNKNOWN, facts)
         else:
             yield from _judged(view, broker, lines, known, evidence)
 
@@ -39,7 +39,7 @@ def _judged(
     refusal = start_refusal(start_values(held, known[-1]), known[-1])
     resource = f"broker/{broker}"
     if refusal is None:
-        yield view.judge("KA310", resource, Status.PASS, evidence)
+        yield view.judge(resource, Status.PASS, evidence)
         return
     if refusal.rule in _OWN_PAGE:
         return
@@ -47,11 +47,11 @@ def _judged(
     if "config.providers" in lines:
         needs = f"the values that config.providers of broker {broker} provide"
         facts |= {"error": "config.providers provide some values", "needs": needs}
-        yield view.judge("KA310", resource, Status.UNKNOWN, facts)
+        yield view.judge(resource, Status.UNKNOWN, facts)
     elif len(known) > 1 and start_refusal(start_values(held, known[0]), known[0]) is None:
         needs = "kafka-audit lint with --kafka-version"
         facts |= {"error": f"Kafka {known[0]} accepts it, {known[1]} does not, and the broker is in between", "needs": needs}
-        yield view.judge("KA310", resource, Status.UNKNOWN, facts)
+        yield view.judge(resource, Status.UNKNOWN, facts)
     else:
-        found = view.judge("KA310", resource, Status.FAIL, facts)
+        found = view.judge(resource, Status.FAIL, facts)
         yield found if len(known) == 1 else replace(found, confidence=Confidence.INFERRED)

@@ -18,7 +18,7 @@ OLD_ENOUGH_MS = 60_000
 def duplicate_endpoint(view: ClusterView) -> Iterator[Judgement]:
     """Two brokers advertise the same host and port."""
     endpoints = view.endpoints.all
-    gap = tuple(no_endpoints(view, "KA304", endpoints))
+    gap = tuple(no_endpoints(view, endpoints))
     yield from gap or worst_each(_judged(view, endpoints))
 
 
@@ -34,7 +34,6 @@ def _judged(view: ClusterView, endpoints: Collection[AdvertisedEndpoint]) -> Ite
         settled = not brokers & moving if twice else old or brokers <= there
         status = Status.PASS if len(brokers) == 1 else Status.FAIL if settled else Status.UNKNOWN
         yield view.judge(
-            "KA304",
             endpoint.resource,
             status,
             MOVING if status is Status.UNKNOWN else {},

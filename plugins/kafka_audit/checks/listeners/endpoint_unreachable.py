@@ -31,14 +31,13 @@ def endpoint_judgement(
     worst = least_served(edges)
     if not worst and of_brokers:
         reason = "brokers use it, and no broker's is reached from there"
-        return view.judge("KA301", endpoint.resource, Status.NOT_APPLICABLE, evidence, reason=reason)
+        return view.judge(endpoint.resource, Status.NOT_APPLICABLE, evidence, reason=reason)
     if not worst:
         unknown = {"error": "not probed", "needs": "a vantage with role client that probes this listener"}
-        return view.judge("KA301", endpoint.resource, Status.UNKNOWN, {**evidence, **unknown}, reached=reached or None)
+        return view.judge(endpoint.resource, Status.UNKNOWN, {**evidence, **unknown}, reached=reached or None)
     status = {BROKEN: Status.FAIL, WORKS: Status.PASS}.get(worst[0].state, Status.UNKNOWN)
     layer = worst[0].stop
     return view.judge(
-        "KA301",
         endpoint.resource,
         status,
         {**evidence, **({} if status is Status.PASS else _why(worst[0]))},

@@ -14,7 +14,7 @@ from kafka_audit.model.finding import Judgement, Severity, Status
 def endpoint_without_mapping(view: ClusterView) -> Iterator[Judgement]:
     """`reach` maps some brokers of a listener, but not all."""
     edges = view.derived(ServeEdges)
-    yield from no_reach(view, "KA313", edges.from_worker)
+    yield from no_reach(view, edges.from_worker)
     moving = view.endpoints.moved
     for of_listener in edges.mapped.values():
         for edge in of_listener:
@@ -28,11 +28,9 @@ def endpoint_without_mapping(view: ClusterView) -> Iterator[Judgement]:
                 "open": "reached" if edge.connects else "not reached",
             }
             if edge.via is not None:
-                yield view.judge("KA313", endpoint.resource, Status.PASS, evidence, via=edge.via)
+                yield view.judge(endpoint.resource, Status.PASS, evidence, via=edge.via)
             elif endpoint.broker_id in moving:
-                yield view.judge(
-                    "KA313", endpoint.resource, Status.UNKNOWN, evidence | MOVING, who=f"broker {endpoint.broker_id}"
-                )
+                yield view.judge(endpoint.resource, Status.UNKNOWN, evidence | MOVING, who=f"broker {endpoint.broker_id}")
             else:
                 severity = Severity.LOW if edge.connects else Severity.MEDIUM
-                yield replace(view.judge("KA313", endpoint.resource, Status.FAIL, evidence), severity=severity)
+                yield replace(view.judge(endpoint.resource, Status.FAIL, evidence), severity=severity)

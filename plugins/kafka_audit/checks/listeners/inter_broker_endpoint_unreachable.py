@@ -68,7 +68,7 @@ class _Cut:
         if self._paths.losing and not (self._symptom or self._paths.whole):
             return self._elsewhere(self._paths.losing, "lose large packets")
         if not unmeasured and (self._symptom is None or self._limits_known()):
-            return self._view.judge("KA302", self._resource, Status.PASS, self._evidence())
+            return self._view.judge(self._resource, Status.PASS, self._evidence())
         if not unmeasured:
             return self._unknown(error=f"{self._symptom}, and every probe connects", needs="DescribeConfigs on Cluster")
         if self._paths.moving or any(edge.effect.state == "passing" for edge in self._edges):
@@ -152,10 +152,10 @@ class _Cut:
             evidence |= {"where": "its inter-broker address, which was not read", "host": "HOST", "port": "PORT"}
         else:
             evidence["where"] = f"{endpoint.address}, its inter-broker address ({endpoint.listener})"
-        return self._view.judge("KA302", self._resource, Status.FAIL, evidence, **reported)
+        return self._view.judge(self._resource, Status.FAIL, evidence, **reported)
 
     def _unknown(self, *, error: str, needs: str) -> Judgement:
-        return self._view.judge("KA302", self._resource, Status.UNKNOWN, self._evidence(), error=error, needs=needs)
+        return self._view.judge(self._resource, Status.UNKNOWN, self._evidence(), error=error, needs=needs)
 
     @property
     def _resource(self) -> str:

@@ -25,14 +25,14 @@ _DEFAULT = "PLAINTEXT"
 @check(code="KA311", severity=Severity.CRITICAL, by_files=True)
 def inter_broker_listener_undefined(view: ClusterView) -> Iterator[Judgement]:
     """The inter-broker listener is not among the advertised listeners."""
-    yield from no_files(view, "KA311")
+    yield from no_files(view)
     between = view.next_start
     for broker, lines in sorted(between.settings.files.items()):
         used, hidden = between.listener(broker), [key for key in _KEYS if key in lines and lines[key].value is None]
         if hidden or used is None:
             error = f"{hidden[0]} contains a placeholder" if hidden else "its inter-broker listener is unknown"
             facts = {"who": f"broker {broker}", "error": error, "needs": "the file as the broker reads it"}
-            yield view.judge("KA311", f"broker/{broker}", Status.UNKNOWN, facts)
+            yield view.judge(f"broker/{broker}", Status.UNKNOWN, facts)
             continue
         properties = {key: row.value for key, row in lines.items() if row.value}
         names = list(dict.fromkeys(entry.listener for entry in entries(properties)))
@@ -41,7 +41,7 @@ def inter_broker_listener_undefined(view: ClusterView) -> Iterator[Judgement]:
         evidence = {"broker": broker, "listener": used.name, "advertised": tuple(names), "kafka_says": says}
         evidence["key"] = between.settings.first_set(broker, *_KEYS)
         status = Status.PASS if used.name in names else Status.FAIL
-        yield view.judge("KA311", f"broker/{broker}", status, evidence)
+        yield view.judge(f"broker/{broker}", status, evidence)
 
 
 def _without_protocol(properties: Mapping[str, str]) -> bool:

@@ -40,12 +40,12 @@ def inter_broker_listeners_differ(view: ClusterView) -> Iterator[Judgement]:
                 fault = f"it does not have listener {name}, which {brokers(users)} would use to reach it"
                 evidence: dict[str, object] = {"broker": broker, "fault": fault, "listener": name, "key": "advertised.listeners"}
                 evidence["users"] = tuple(users)
-                yield view.judge("KA312", f"broker/{broker}/listener/{name}", Status.FAIL, evidence)
+                yield view.judge(f"broker/{broker}/listener/{name}", Status.FAIL, evidence)
         if own is None or (broker not in known and (offered is None or own.name in offered)):
             error = "its inter-broker listener is unknown" if own is None else f"{_lacking(own)} on {own.name} is unknown"
             needs = f"DescribeConfigs on Cluster, or server.properties of broker {broker}"
             evidence = {"who": f"broker {broker}", "error": error, "needs": needs}
-            yield view.judge("KA312", f"broker/{broker}", Status.UNKNOWN, evidence)
+            yield view.judge(f"broker/{broker}", Status.UNKNOWN, evidence)
         elif offered is None or own.name in offered:
             kind, resource = known[broker], f"broker/{broker}/listener/{own.name}"
             evidence = {"broker": broker, "listener": own.name, "protocol": own.protocol or "unknown"}
@@ -55,11 +55,11 @@ def inter_broker_listeners_differ(view: ClusterView) -> Iterator[Judgement]:
                 error = f"the inter-broker listener or mechanism of {brokers(unread)} is unknown"
                 evidence |= {"who": f"broker {broker}", "error": error}
                 evidence["needs"] = f"DescribeConfigs on Cluster, or server.properties of {brokers(unread)}"
-                yield view.judge("KA312", resource, Status.UNKNOWN, evidence)
+                yield view.judge(resource, Status.UNKNOWN, evidence)
                 continue
-            found = view.judge("KA312", resource, Status.PASS if kind == usual else Status.FAIL, evidence)
+            found = view.judge(resource, Status.PASS if kind == usual else Status.FAIL, evidence)
             yield found if kind == usual else replace(found, severity=Severity.MEDIUM)
-    yield from no_brokers(view, "KA312")
+    yield from no_brokers(view)
 
 
 def _kind(between: InterBroker, broker: int, listener: Listener) -> tuple[str, str, str] | None:

@@ -16,16 +16,16 @@ def inter_broker_settings_differ(view: ClusterView) -> Iterator[Judgement]:
     """Brokers have different settings for the inter-broker listener."""
     effective = Effective(view)
     if len(effective.brokers) == 1:
-        yield view.judge("KA306", "cluster", Status.NOT_APPLICABLE, reason="a single broker is known")
+        yield view.judge("cluster", Status.NOT_APPLICABLE, reason="a single broker is known")
         return
-    yield from unread_judgements(effective, "KA306")
+    yield from unread_judgements(effective)
     named = {broker: setting for broker in effective.brokers if (setting := _named(effective, broker)) is not None}
     usual = commonest({broker: listener for broker, (listener, _) in named.items()}) if named else ""
     others = [broker for broker, (listener, _) in named.items() if listener == usual]
     for broker in filter(effective.was_read, effective.brokers):
         if broker not in named or len(named) == 1:
             error = "no settings of another broker were read" if broker in named else f"{_NAME} or {_PROTOCOL} is unknown"
-            yield unknown_judgement(effective, "KA306", broker, error)
+            yield unknown_judgement(effective, broker, error)
             continue
         listener, key = named[broker]
         how = f"by {key}" if key else "Kafka's default"
@@ -33,7 +33,7 @@ def inter_broker_settings_differ(view: ClusterView) -> Iterator[Judgement]:
         evidence["other_brokers"] = tuple(sorted(others))
         evidence |= {"usual": usual, "others": brokers(others), "say": "has" if len(others) == 1 else "have"}
         status = Status.PASS if listener == usual else Status.FAIL
-        yield view.judge("KA306", f"broker/{broker}", status, evidence)
+        yield view.judge(f"broker/{broker}", status, evidence)
 
 
 def _named(effective: Effective, broker: int) -> tuple[str, str] | None:

@@ -16,7 +16,7 @@ from kafka_audit.model.tables import RegisteredBroker, RegisteredEndpoint
 def listener_sets_differ(view: ClusterView) -> Iterator[Judgement]:
     """Brokers have different listeners, or different protocols for the same listener."""
     known = _by_settings(view) if view.kraft else _registered(view)
-    gap = tuple(_unknown_listeners(view, known) if view.kraft else no_registrations(view, "KA305"))
+    gap = tuple(_unknown_listeners(view, known) if view.kraft else no_registrations(view))
     yield from gap
     if any(judgement.resource == "cluster" for judgement in gap):
         return
@@ -46,11 +46,11 @@ def _of_listener(view: ClusterView, listener: str, protocols: dict[int, str], br
         evidence |= {"shown": _shown(view, broker) if broker in lacking else ""}
         resource = f"broker/{broker}/listener/{listener}"
         if fault is None and has is not None:
-            yield view.judge("KA305", resource, Status.PASS, evidence)
+            yield view.judge(resource, Status.PASS, evidence)
         elif fault is not None and broker in moving:
-            yield view.judge("KA305", resource, Status.UNKNOWN, evidence | MOVING)
+            yield view.judge(resource, Status.UNKNOWN, evidence | MOVING)
         elif fault is not None:
-            yield replace(view.judge("KA305", resource, Status.FAIL, evidence, fault=fault[0]), severity=fault[1])
+            yield replace(view.judge(resource, Status.FAIL, evidence, fault=fault[0]), severity=fault[1])
 
 
 def _moving(view: ClusterView) -> frozenset[int]:
@@ -81,10 +81,10 @@ def _unknown_listeners(view: ClusterView, reported: Mapping[int, Mapping[str, st
         needs = f"DescribeConfigs on Cluster, answered by broker {broker}, or {file_of(broker)}"
         error = f"its {'other ' if broker in view.unlisted else ''}listeners are unknown"
         evidence = {"who": f"broker {broker}", "error": error, "needs": needs}
-        yield view.judge("KA305", f"broker/{broker}", Status.UNKNOWN, evidence)
+        yield view.judge(f"broker/{broker}", Status.UNKNOWN, evidence)
     if not reported:
         evidence = {"who": "any broker", "error": "no broker answered", "needs": "a broker that answers"}
-        yield view.judge("KA305", "cluster", Status.UNKNOWN, evidence)
+        yield view.judge("cluster", Status.UNKNOWN, evidence)
 
 
 def _by_settings(view: ClusterView) -> Mapping[int, Mapping[str, str] | None]:

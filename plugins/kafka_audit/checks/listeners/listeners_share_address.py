@@ -15,7 +15,7 @@ from kafka_audit.model.finding import Judgement, Severity, Status
 def listeners_share_address(view: ClusterView) -> Iterator[Judgement]:
     """Two listeners of a broker with different security advertise the same address."""
     endpoints = view.endpoints.all
-    yield from no_endpoints(view, "KA322", endpoints)
+    yield from no_endpoints(view, endpoints)
     at: dict[tuple[int, str, int], list[AdvertisedEndpoint]] = defaultdict(list)
     for endpoint in endpoints:
         at[endpoint.broker_id, *canonical_address(endpoint.host, endpoint.port)].append(endpoint)
@@ -37,7 +37,6 @@ def _judged(view: ClusterView, endpoint: AdvertisedEndpoint, sharing: list[Adver
     if status is Status.FAIL and endpoint.broker_id in view.endpoints.moved:
         status, why = Status.UNKNOWN, dict(MOVING)
     return view.judge(
-        "KA322",
         endpoint.resource,
         status,
         why,

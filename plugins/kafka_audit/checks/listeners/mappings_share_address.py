@@ -17,7 +17,7 @@ from kafka_audit.model.text import listing
 def mappings_share_address(view: ClusterView) -> Iterator[Judgement]:
     """`reach` maps two advertised addresses to one address."""
     edges = view.derived(ServeEdges).from_worker
-    yield from no_reach(view, "KA315", edges)
+    yield from no_reach(view, edges)
     by_target: dict[str, list[ServeEdge]] = defaultdict(list)
     for edge in edges:
         if edge.via is not None:
@@ -35,9 +35,9 @@ def _judged(view: ClusterView, edge: ServeEdge, others: list[AdvertisedEndpoint]
     identity, encrypted = view.identities.get((own.broker_id, own.listener)), own.protocol in TLS
     answered_by = identity and identity.answered_by
     if not others or (encrypted and answered_by == own.broker_id):
-        return view.judge("KA315", own.resource, Status.PASS, evidence)
+        return view.judge(own.resource, Status.PASS, evidence)
     if encrypted and answered_by is None:
         error = f"it shares {edge.via} with others, and the endpoint did not report a broker id"
         needs = "DescribeConfigs on Cluster"
-        return view.judge("KA315", own.resource, Status.UNKNOWN, evidence, who=own.address, error=error, needs=needs)
-    return view.judge("KA315", own.resource, Status.FAIL, evidence)
+        return view.judge(own.resource, Status.UNKNOWN, evidence, who=own.address, error=error, needs=needs)
+    return view.judge(own.resource, Status.FAIL, evidence)

@@ -25,12 +25,12 @@ def name_resolves_elsewhere(view: ClusterView) -> Iterator[Judgement]:
         evidence = {"count": len(hosts), "compared": len({host for _, host in compared}), "hosts": hosts}
         nodes = tuple(sorted({place.node for place, _ in moved if place.kind}))
         evidence |= {"nodes": nodes} if nodes else {}
-        yield view.judge("KA317", "cluster", Status.FAIL, evidence, names=listing(texts, 3))
+        yield view.judge("cluster", Status.FAIL, evidence, names=listing(texts, 3))
     elif compared:
-        yield view.judge("KA317", "cluster", Status.PASS, compared=len(compared))
+        yield view.judge("cluster", Status.PASS, compared=len(compared))
     elif earlier and not now:
         error, needs = "no advertised name resolved", "a vantage that resolves the advertised names"
-        yield view.judge("KA317", "cluster", Status.UNKNOWN, error=error, needs=needs)
+        yield view.judge("cluster", Status.UNKNOWN, error=error, needs=needs)
     else:
         reason = "no previous snapshot" if view.previous is None else "no name was probed in both snapshots"
-        yield view.judge("KA317", "cluster", Status.NOT_APPLICABLE, reason=reason)
+        yield view.judge("cluster", Status.NOT_APPLICABLE, reason=reason)

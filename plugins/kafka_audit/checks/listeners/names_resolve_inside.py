@@ -15,8 +15,8 @@ from kafka_audit.model.finding import Judgement, Severity, Status
 @check(code="KA316", severity=Severity.LOW)
 def names_resolve_inside(view: ClusterView) -> Iterator[Judgement]:
     """Every advertised name of a broker resolves only inside Kubernetes or another network."""
-    yield from one_finding(view, "KA316", _judged(view))
-    yield from no_endpoints(view, "KA316", view.endpoints.all)
+    yield from one_finding(view, _judged(view))
+    yield from no_endpoints(view, view.endpoints.all)
 
 
 def _judged(view: ClusterView) -> Iterator[Judgement]:
@@ -26,7 +26,7 @@ def _judged(view: ClusterView) -> Iterator[Judgement]:
         places = {None if kind_of(end.host) or canonical_host(end.host) in resolved else inside_of(end.host) for end in own}
         evidence: dict[str, object] = {"broker": broker, "who": f"broker {broker}"}
         if None in places or len(places) > 1:
-            yield view.judge("KA316", f"broker/{broker}", Status.PASS, evidence)
+            yield view.judge(f"broker/{broker}", Status.PASS, evidence)
         else:
             evidence |= {"place": places.pop(), "listeners": tuple(sorted(end.listener for end in own))}
-            yield view.judge("KA316", f"broker/{broker}", Status.FAIL, evidence)
+            yield view.judge(f"broker/{broker}", Status.FAIL, evidence)

@@ -28,7 +28,7 @@ def process_exhausted(view: ClusterView) -> Iterator[Judgement]:
         status = Status.FAIL if log.lines else Status.UNKNOWN if log.gap else Status.PASS
         if log.lines:
             evidence |= _fault(log)
-        yield view.judge("KA321", who.replace(" ", "/"), status, evidence | dict(log.gap or {}))
+        yield view.judge(who.replace(" ", "/"), status, evidence | dict(log.gap or {}))
 
 
 def _fault(log: OwnLog) -> dict[str, object]:

@@ -15,8 +15,8 @@ _OTHERS = ("controller.listener.names", "control.plane.listener.name")
 @check(code="KA308", severity=Severity.LOW, by_files=True)
 def shared_listener(view: ClusterView) -> Iterator[Judgement]:
     """Clients and brokers use the same listener."""
-    yield from one_finding(view, "KA308", _judged(view))
-    yield from no_brokers(view, "KA308")
+    yield from one_finding(view, _judged(view))
+    yield from no_brokers(view)
 
 
 def _judged(view: ClusterView) -> Iterator[Judgement]:
@@ -26,13 +26,13 @@ def _judged(view: ClusterView) -> Iterator[Judgement]:
         if own is None or offered is None:
             error = "its inter-broker listener is unknown" if own is None else "its listeners are unknown"
             needs = f"DescribeConfigs on Cluster, or server.properties of broker {broker} (`properties` in the cluster file)"
-            yield view.judge("KA308", resource, Status.UNKNOWN, who=f"broker {broker}", error=error, needs=needs)
+            yield view.judge(resource, Status.UNKNOWN, who=f"broker {broker}", error=error, needs=needs)
             continue
         aside = {name.strip() for key in _OTHERS for name in (between.settings.get(broker, key).value or "").split(",")}
         clients = sorted(offered - aside - {own.name})
         evidence = {"broker": broker, "who": f"broker {broker}", "listener": own.name, "clients": tuple(clients)}
         evidence["key"] = _line(between, broker)
-        yield view.judge("KA308", resource, Status.PASS if clients else Status.FAIL, evidence)
+        yield view.judge(resource, Status.PASS if clients else Status.FAIL, evidence)
 
 
 def _line(between: InterBroker, broker: int) -> str:

@@ -15,7 +15,7 @@ from kafka_audit.model.finding import Judgement, Severity, Status
 def single_entry_point(view: ClusterView) -> Iterator[Judgement]:
     """All mappings of `reach` go through one host."""
     edges = view.derived(ServeEdges)
-    gap = tuple(no_reach(view, "KA314", edges.from_worker))
+    gap = tuple(no_reach(view, edges.from_worker))
     yield from gap
     mapped = [edge for of_listener in edges.mapped.values() for edge in of_listener if edge.via is not None]
     if not gap:
@@ -27,13 +27,13 @@ def _judged(view: ClusterView, mapped: list[ServeEdge]) -> Judgement:
     count = len({edge.endpoint.broker_id for edge in mapped})
     evidence = {"count": count, "listeners": tuple(sorted({edge.endpoint.listener for edge in mapped})), "hosts": tuple(hosts)}
     if count == 1:
-        return view.judge("KA314", "cluster", Status.NOT_APPLICABLE, evidence, reason="`reach` maps one broker (KA612)")
+        return view.judge("cluster", Status.NOT_APPLICABLE, evidence, reason="`reach` maps one broker (KA612)")
     if len(hosts) > 1 or any(len(edge.addresses) > 1 for edge in mapped):
-        return view.judge("KA314", "cluster", Status.PASS, evidence)
+        return view.judge("cluster", Status.PASS, evidence)
     if (kind_of(hosts[0]) or "").startswith("a loopback"):
         reason = "the worker connects to itself, through its own tunnel"
-        return view.judge("KA314", "cluster", Status.NOT_APPLICABLE, evidence, reason=reason)
+        return view.judge("cluster", Status.NOT_APPLICABLE, evidence, reason=reason)
     if not any(edge.addresses or edge.connects for edge in mapped):
         error, needs = f"{hosts[0]} did not resolve", "a name in `reach` that this worker resolves"
-        return view.judge("KA314", "cluster", Status.UNKNOWN, evidence, who=f"{count} brokers", error=error, needs=needs)
-    return view.judge("KA314", "cluster", Status.FAIL, evidence, host=hosts[0])
+        return view.judge("cluster", Status.UNKNOWN, evidence, who=f"{count} brokers", error=error, needs=needs)
+    return view.judge("cluster", Status.FAIL, evidence, host=hosts[0])

@@ -17,7 +17,7 @@ from kafka_audit.model.finding import Judgement, Severity, Status
 def unroutable_advertised_address(view: ClusterView) -> Iterator[Judgement]:
     """A broker advertises an address that only its own host or network can use."""
     endpoints = view.endpoints.all
-    gap = tuple(no_endpoints(view, "KA303", endpoints))
+    gap = tuple(no_endpoints(view, endpoints))
     yield from gap or worst_each(_judged(view, endpoints))
 
 
@@ -33,12 +33,12 @@ def _judged(view: ClusterView, endpoints: Collection[AdvertisedEndpoint]) -> Ite
             "port": endpoint.port,
         }
         if kind is None:
-            yield view.judge("KA303", resource, Status.PASS, evidence)
+            yield view.judge(resource, Status.PASS, evidence)
         elif endpoint.broker_id in moving:
-            yield view.judge("KA303", resource, Status.UNKNOWN, evidence | MOVING, who=f"broker {endpoint.broker_id}")
+            yield view.judge(resource, Status.UNKNOWN, evidence | MOVING, who=f"broker {endpoint.broker_id}")
         else:
             far = hosts is None or bool(hosts - {endpoint.host})
             severity = Severity.HIGH if far else Severity.MEDIUM
             if kind.startswith("a bare") and canonical_host(endpoint.host) in edges.resolved_by_clients:
                 severity = Severity.LOW
-            yield replace(view.judge("KA303", resource, Status.FAIL, evidence, kind=kind), severity=severity)
+            yield replace(view.judge(resource, Status.FAIL, evidence, kind=kind), severity=severity)

@@ -156,4 +156,4 @@ def _judged(  # noqa: PLR0913 -- what a judgement is
         severity = None
     elif leaderless:
         severity = Severity.CRITICAL
-    return view.judge("KA113", resource, status, given, severity=severity, confidence=confidence)
+    return view.judge(resource, status, given, severity=severity, confidence=confidence)

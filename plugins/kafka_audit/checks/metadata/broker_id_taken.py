@@ -13,11 +13,11 @@ def broker_id_taken(view: ClusterView) -> Iterator[Judgement]:
     """Two processes have the same broker id."""
     if not view.kraft:
         reason = "with ZooKeeper the second process exits at its start"
-        yield view.judge("KA114", "cluster", Status.NOT_APPLICABLE, reason=reason)
+        yield view.judge("cluster", Status.NOT_APPLICABLE, reason=reason)
         return
     reads = {read.observer.removeprefix("logs:"): read for read in view.last_reads if read.observer.startswith("logs:")}
     if not reads:
-        yield view.judge("KA114", "cluster", Status.NOT_APPLICABLE, reason="the cluster file names no `logs`")
+        yield view.judge("cluster", Status.NOT_APPLICABLE, reason="the cluster file names no `logs`")
         return
     for name, read in sorted(reads.items()):
         broker = int(name) if name.isdecimal() else None
@@ -27,9 +27,9 @@ def broker_id_taken(view: ClusterView) -> Iterator[Judgement]:
         lines = view.logs.counting("KA114", broker)
         if lines:
             why = f"{says(lines[0])}, last {when(lines[0])}"
-            yield view.judge("KA114", f"broker/{broker}", Status.FAIL, evidence, why=why)
+            yield view.judge(f"broker/{broker}", Status.FAIL, evidence, why=why)
         elif read.outcome == "failed":
             needs = read.needs or f"the log of broker {broker}"
-            yield view.judge("KA114", f"broker/{broker}", Status.UNKNOWN, evidence, error=read.error or "not read", needs=needs)
+            yield view.judge(f"broker/{broker}", Status.UNKNOWN, evidence, error=read.error or "not read", needs=needs)
         else:
-            yield view.judge("KA114", f"broker/{broker}", Status.PASS, evidence)
+            yield view.judge(f"broker/{broker}", Status.PASS, evidence)

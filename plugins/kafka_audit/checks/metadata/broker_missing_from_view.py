@@ -18,7 +18,6 @@ def broker_missing_from_view(view: ClusterView) -> Iterator[Judgement]:
         empty = difference is not None and difference.empty
         yield judgement(
             view,
-            "KA105",
             observer,
             effect,
             severity=Severity.CRITICAL if empty else None,

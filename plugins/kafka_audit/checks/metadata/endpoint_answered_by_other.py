@@ -35,7 +35,6 @@ def endpoint_answered_by_other(view: ClusterView) -> Iterator[Judgement]:
                 unknown["error"] = "the broker refuses an unknown id without naming its own, as Apache Kafka would"
                 unknown["needs"] = "a broker of Apache Kafka"
         yield view.judge(
-            "KA111",
             endpoint.resource,
             status,
             unknown,

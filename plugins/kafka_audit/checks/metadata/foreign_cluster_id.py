@@ -25,7 +25,6 @@ def foreign_cluster_id(view: ClusterView) -> Iterator[Judgement]:
         difference = effect.difference
         yield judgement(
             view,
-            "KA110",
             observer,
             unknown if right is None and effect.state == "works" else effect,
             zookeeper=right if difference is None else difference.reference,
@@ -38,13 +37,13 @@ def _in_kraft(view: ClusterView) -> Iterator[Judgement]:
     now, before = _cluster_ids(view.held_views), _cluster_ids(view.held_views_before)
     if not now:
         gap = {"error": "no broker reports a cluster id", "needs": "an answer to Metadata"}
-        yield view.judge("KA110", "cluster", Status.UNKNOWN, gap, who="any broker")
+        yield view.judge("cluster", Status.UNKNOWN, gap, who="any broker")
         return
     holders = Counter(cluster_id for reported in now.values() for cluster_id in set(reported.values()))
     expected = None if view.info is None else view.info.expect_cluster_id
     if expected is None and len(holders) < 2:  # noqa: PLR2004 -- one id has nothing beside it
         reason = "all brokers that answered report one id, and the cluster file has no `expect.cluster_id`"
-        yield view.judge("KA110", "cluster", Status.NOT_APPLICABLE, reason=reason)
+        yield view.judge("cluster", Status.NOT_APPLICABLE, reason=reason)
         return
     right = expected or max(holders, key=lambda holder: (holders[holder], holder))
     confidence = Confidence.MEASURED if expected else Confidence.INFERRED
@@ -58,14 +57,14 @@ def _in_kraft(view: ClusterView) -> Iterator[Judgement]:
             lasting = any(before.get(observer.name, {}).get(address) == cluster_id for address, cluster_id in others.items())
             evidence |= {"said": tuple(sorted(set(others.values()))), "addresses": tuple(sorted(others))}
             if lasting:
-                yield view.judge("KA110", observer.resource, Status.FAIL, evidence, confidence=confidence)
+                yield view.judge(observer.resource, Status.FAIL, evidence, confidence=confidence)
             else:
-                yield view.judge("KA110", observer.resource, Status.UNKNOWN, evidence | ONCE)
+                yield view.judge(observer.resource, Status.UNKNOWN, evidence | ONCE)
         elif cluster_ids:
-            yield view.judge("KA110", observer.resource, Status.PASS, evidence)
+            yield view.judge(observer.resource, Status.PASS, evidence)
         else:
             gap = {"error": observer.error or "it reports no cluster id", "needs": observer.needs or "an answer to Metadata"}
-            yield view.judge("KA110", observer.resource, Status.UNKNOWN, evidence | gap)
+            yield view.judge(observer.resource, Status.UNKNOWN, evidence | gap)
 
 
 def _cluster_ids(views: Iterable[HeldView]) -> Mapping[str, Mapping[str, str]]:

@@ -16,7 +16,6 @@ def isr_differs(view: ClusterView) -> Iterator[Judgement]:
         difference = effect.difference
         yield judgement(
             view,
-            "KA108",
             observer,
             effect,
             **partition_evidence(view, difference, "zookeeper"),

@@ -16,7 +16,7 @@ _DENIALS = {3: "UNKNOWN_TOPIC_OR_PARTITION", 6: "NOT_LEADER_OR_FOLLOWER", 74: "F
 def leader_denies(view: ClusterView) -> Iterator[Judgement]:
     """The registered leader of a partition rejects requests for it."""
     reads = BrokerReads(view.last_reads, LIST_OFFSETS)
-    yield from nothing_asked(view, "KA104", reads)
+    yield from nothing_asked(view, reads)
     asked = {row.broker_id: row for row in view.newest(LeadershipAsked)}
     denied = [row for row in view.newest(LeadershipAnswer) if _denies(row)]
     earlier = {_claim(row) for row in view.before(LeadershipAnswer) if _denies(row)}
@@ -27,15 +27,15 @@ def leader_denies(view: ClusterView) -> Iterator[Judgement]:
         if twice:
             errors = tuple(f"{code} {_DENIALS[code]}" for code in sorted(set(twice.values())))
             failure = evidence | {"count": len(twice), "partitions": first_partitions(twice), "errors": errors}
-            yield view.judge("KA104", resource, Status.FAIL, failure)
+            yield view.judge(resource, Status.FAIL, failure)
         elif mine:
-            yield view.judge("KA104", resource, Status.UNKNOWN, evidence | MOVING)
+            yield view.judge(resource, Status.UNKNOWN, evidence | MOVING)
         elif broker in asked:
-            yield view.judge("KA104", resource, Status.PASS, evidence, led=asked[broker].as_leader)
+            yield view.judge(resource, Status.PASS, evidence, led=asked[broker].as_leader)
         else:
             gap, reason = reads.gap(broker), {"reason": "it leads no partition, and no view lists a replica of it as offline"}
             status = Status.UNKNOWN if gap else Status.NOT_APPLICABLE
-            yield view.judge("KA104", resource, status, {**evidence, **(gap or reason)})
+            yield view.judge(resource, status, {**evidence, **(gap or reason)})
 
 
 def _denies(row: LeadershipAnswer) -> bool:

@@ -19,7 +19,6 @@ def leader_lacks_listener(view: ClusterView) -> Iterator[Judgement]:
             leaders = tuple(sorted(set().union(*(view.lacking.get(listener, ()) for listener in difference.listeners))))
         yield judgement(
             view,
-            "KA103",
             observer,
             effect,
             **partition_evidence(view, difference, "newest_epoch"),

@@ -19,7 +19,6 @@ def leader_not_available(view: ClusterView) -> Iterator[Judgement]:
         difference = effect.difference
         yield judgement(
             view,
-            "KA102",
             observer,
             effect,
             **partition_evidence(view, difference, "newest_epoch"),

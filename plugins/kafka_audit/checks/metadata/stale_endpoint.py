@@ -14,7 +14,7 @@ def stale_endpoint(view: ClusterView) -> Iterator[Judgement]:
     """A broker reports an address for a broker that is not the registered one, or lists a broker that is not registered."""
     if view.kraft:
         reason = "the cluster runs in KRaft mode, without ZooKeeper"
-        yield view.judge("KA106", "cluster", Status.NOT_APPLICABLE, who="any broker", reason=reason)
+        yield view.judge("cluster", Status.NOT_APPLICABLE, who="any broker", reason=reason)
         return
     unregistered = {observer.name: effect for observer, effect in view_effects(view, "unregistered")}
     for observer, effect_on_addresses in view_effects(view, "endpoint"):
@@ -24,7 +24,6 @@ def stale_endpoint(view: ClusterView) -> Iterator[Judgement]:
         difference = effect.difference
         yield judgement(
             view,
-            "KA106",
             observer,
             effect,
             count=difference and difference.count,

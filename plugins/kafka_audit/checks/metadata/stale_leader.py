@@ -17,7 +17,6 @@ def stale_leader(view: ClusterView) -> Iterator[Judgement]:
         right = difference and difference.reference
         yield judgement(
             view,
-            "KA101",
             observer,
             effect,
             **partition_evidence(view, difference, "newest_epoch"),

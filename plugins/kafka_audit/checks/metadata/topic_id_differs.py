@@ -14,13 +14,12 @@ def topic_id_differs(view: ClusterView) -> Iterator[Judgement]:
     found = next(iter(view.differences.of(TopicIdDifference)), None)
     if not any(observer.answered for observer in view.observers):
         error, needs = "no broker returned a view", "an answer from a broker to Metadata"
-        yield view.judge("KA109", "cluster", Status.UNKNOWN, error=error, needs=needs)
+        yield view.judge("cluster", Status.UNKNOWN, error=error, needs=needs)
     elif found is None:
         reason = "no broker reports topic ids (before Kafka 2.8)"
-        yield view.judge("KA109", "cluster", Status.NOT_APPLICABLE, reason=reason)
+        yield view.judge("cluster", Status.NOT_APPLICABLE, reason=reason)
     elif found.differing:
         yield view.judge(
-            "KA109",
             "cluster",
             Status.FAIL,
             severity=None if found.other_id else Severity.HIGH,
@@ -31,6 +30,6 @@ def topic_id_differs(view: ClusterView) -> Iterator[Judgement]:
         )
     elif found.unrepeated:
         error = f"{found.unrepeated} topics differed in one sample"
-        yield view.judge("KA109", "cluster", Status.UNKNOWN, error=error, needs="another audit", compared=found.compared)
+        yield view.judge("cluster", Status.UNKNOWN, error=error, needs="another audit", compared=found.compared)
     else:
-        yield view.judge("KA109", "cluster", Status.PASS, compared=found.compared)
+        yield view.judge("cluster", Status.PASS, compared=found.compared)

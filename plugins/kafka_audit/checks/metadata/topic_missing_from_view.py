@@ -16,7 +16,6 @@ def topic_missing_from_view(view: ClusterView) -> Iterator[Judgement]:
         difference = effect.difference
         yield judgement(
             view,
-            "KA107",
             observer,
             effect,
             **partition_evidence(view, difference, "newest_view"),

@@ -24,7 +24,6 @@ _STATUS = {"missing": Status.FAIL, "works": Status.PASS}
 
 def judgement(
     view: ClusterView,
-    code: str,
     observer: Observer,
     effect: Effect,
     *,
@@ -35,7 +34,6 @@ def judgement(
 
     Args:
         view: the judged snapshot.
-        code: of the check.
         observer: whose view it is.
         effect: what its view shows in the matter of the check.
         severity: of a failure, where it is not the check's own.
@@ -44,7 +42,6 @@ def judgement(
     status = _STATUS.get(effect.state, Status.UNKNOWN)
     unknown = {"error": effect.error, "needs": effect.needs} if status is Status.UNKNOWN else {}
     return view.judge(
-        code,
         observer.resource,
         status,
         {"holder_brokers": view.derived(_holder_ids), **evidence, **unknown},

@@ -20,21 +20,21 @@ def acls_name_networks(view: ClusterView) -> Iterator[Judgement]:
     """ACLs whose host is a network match no client now, and take effect with the new release."""
     planned, minor = planned_upgrade(view), target_minor(planned_upgrade(view))
     if planned is None or minor is None:
-        yield from no_upgrade(view, "KA916")
+        yield from no_upgrade(view)
         return
     between, facts = view.inter_broker, {"target": planned.version}
     if reason := _reason(view, minor):
-        yield view.judge("KA916", "cluster", Status.NOT_APPLICABLE, facts, reason=reason)
+        yield view.judge("cluster", Status.NOT_APPLICABLE, facts, reason=reason)
     elif not between.holders:
-        yield view.judge("KA916", "cluster", Status.UNKNOWN, facts, error="no ACLs were read", needs="Describe on Cluster")
+        yield view.judge("cluster", Status.UNKNOWN, facts, error="no ACLs were read", needs="Describe on Cluster")
     elif not (found := _dormant(view)):
-        yield view.judge("KA916", "cluster", Status.PASS, facts)
+        yield view.judge("cluster", Status.PASS, facts)
     else:
         denying = [acl for acl in found if acl.permission == "DENY"]
         phrases = [*map(acl_phrase, (*denying, *(acl for acl in found if acl.permission != "DENY")))]
         facts |= {"count": counted(len(found), "ACL"), "acls": listing(phrases, 3), "every": listing(phrases, _MOST)}
         severity = Severity.HIGH if denying else Severity.MEDIUM
-        yield view.judge("KA916", "cluster", Status.FAIL, facts, severity=severity)
+        yield view.judge("cluster", Status.FAIL, facts, severity=severity)
 
 
 def _reason(view: ClusterView, minor: tuple[int, ...]) -> str:

@@ -16,7 +16,7 @@ _IN_ZOOKEEPER = frozenset({"kafka.security.authorizer.AclAuthorizer", "kafka.sec
 @gate_check(code="KA904", severity=Severity.MEDIUM)
 def authorizer_to_replace(view: ClusterView) -> Iterator[Judgement]:
     """A broker's authorizer stores its ACLs in ZooKeeper, or is not Kafka's own."""
-    if none := tuple(already_migrated(view, "KA904")):
+    if none := tuple(already_migrated(view)):
         yield from none
         return
     effective = Effective(view)
@@ -27,10 +27,10 @@ def authorizer_to_replace(view: ClusterView) -> Iterator[Judgement]:
         evidence = {"broker": broker, "who": f"broker {broker}", "authorizer": setting.value or "none", "fault": ""}
         if not setting.known:
             gap = {"error": f"{_KEY} is unknown", "needs": f"DescribeConfigs on Cluster, answered by broker {broker}"}
-            yield view.judge("KA904", f"broker/{broker}", Status.UNKNOWN, evidence | gap)
+            yield view.judge(f"broker/{broker}", Status.UNKNOWN, evidence | gap)
         elif setting.value in {None, _STANDARD}:
-            yield view.judge("KA904", f"broker/{broker}", Status.PASS, evidence)
+            yield view.judge(f"broker/{broker}", Status.PASS, evidence)
         else:
             evidence["fault"] = "stores its ACLs in ZooKeeper" if setting.value in _IN_ZOOKEEPER else "is not Kafka's own"
-            yield view.judge("KA904", f"broker/{broker}", Status.FAIL, evidence)
-    yield from unread_judgements(effective, "KA904")
+            yield view.judge(f"broker/{broker}", Status.FAIL, evidence)
+    yield from unread_judgements(effective)

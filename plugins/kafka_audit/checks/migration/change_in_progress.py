@@ -16,7 +16,7 @@ _DELETES = "zookeeper /admin/delete_topics"
 @gate_check(code="KA906", severity=Severity.MEDIUM)
 def change_in_progress(view: ClusterView) -> Iterator[Judgement]:
     """A reassignment or a topic deletion is in progress."""
-    if none := tuple(already_migrated(view, "KA906")):
+    if none := tuple(already_migrated(view)):
         yield from none
         return
     moving = sorted({(row.topic, row.partition) for row in view.newest(Reassignment)})
@@ -30,11 +30,11 @@ def change_in_progress(view: ClusterView) -> Iterator[Judgement]:
     for change, resources in places.items():
         evidence = {"what": change, "count": counted(counts[change], "resource"), "first": min(resources, default="none")}
         if resources:
-            yield view.judge("KA906", f"change/{change}", Status.FAIL, evidence)
+            yield view.judge(f"change/{change}", Status.FAIL, evidence)
         elif gap:
-            yield view.judge("KA906", f"change/{change}", Status.UNKNOWN, evidence | gap)
+            yield view.judge(f"change/{change}", Status.UNKNOWN, evidence | gap)
         else:
-            yield view.judge("KA906", f"change/{change}", Status.PASS, evidence)
+            yield view.judge(f"change/{change}", Status.PASS, evidence)
 
 
 def _gap(view: ClusterView) -> dict[str, str]:

@@ -19,21 +19,21 @@ def clients_below_target(view: ClusterView) -> Iterator[Judgement]:
     """Clients connect that are too old for the new release."""
     planned, minor = planned_upgrade(view), target_minor(planned_upgrade(view))
     if planned is None or minor is None:
-        yield from no_upgrade(view, "KA915")
+        yield from no_upgrade(view)
         return
     if minor < KRAFT_ONLY:
         reason = f"Kafka {planned.version} accepts the clients that the present release accepts"
-        yield view.judge("KA915", "cluster", Status.NOT_APPLICABLE, reason=reason)
+        yield view.judge("cluster", Status.NOT_APPLICABLE, reason=reason)
         return
     facts = {"target": planned.version, "oldest": planned.oldest_client or "not named"}
     fetches = {row.broker_id: row.min_version for row in view.of(BrokerApi) if row.api_key == _FETCH and row.broker_id >= 0}
     if fetches and all(oldest >= _FETCH_OF_4 for oldest in fetches.values()):
-        yield view.judge("KA915", "cluster", Status.PASS, facts, why="every broker that answered runs Kafka 4 already")
+        yield view.judge("cluster", Status.PASS, facts, why="every broker that answered runs Kafka 4 already")
     elif planned.oldest_client is None:
         error = "the plan does not name the oldest client, and requests of Kafka do not show it"
         needs = f"{_METRICS} at zero on every broker for as long as the rarest job needs; then `--oldest-client 2.1`"
-        yield view.judge("KA915", "cluster", Status.UNKNOWN, facts, error=error, needs=needs)
+        yield view.judge("cluster", Status.UNKNOWN, facts, error=error, needs=needs)
     elif version_numbers(planned.oldest_client)[:2] < _OLDEST:
-        yield view.judge("KA915", "cluster", Status.FAIL, facts)
+        yield view.judge("cluster", Status.FAIL, facts)
     else:
-        yield view.judge("KA915", "cluster", Status.PASS, facts, why=f"the plan names {planned.oldest_client} as the oldest")
+        yield view.judge("cluster", Status.PASS, facts, why=f"the plan names {planned.oldest_client} as the oldest")

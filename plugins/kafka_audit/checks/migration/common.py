@@ -13,11 +13,11 @@ KRAFT_ONLY = (4,)
 """The first release without ZooKeeper."""
 
 
-def already_migrated(view: ClusterView, code: str) -> Iterator[Judgement]:
+def already_migrated(view: ClusterView) -> Iterator[Judgement]:
     """Yield that a check does not apply where there is no ZooKeeper to leave."""
     if view.kraft:
         reason = "the cluster runs in KRaft mode, without ZooKeeper"
-        yield view.judge(code, "cluster", Status.NOT_APPLICABLE, reason=reason)
+        yield view.judge("cluster", Status.NOT_APPLICABLE, reason=reason)
 
 
 def planned_upgrade(view: ClusterView) -> PlannedUpgrade | None:
@@ -32,17 +32,17 @@ def target_minor(planned: PlannedUpgrade | None) -> tuple[int, ...] | None:
     return numbers if len(numbers) == len(newest) and oldest <= numbers <= newest else None
 
 
-def no_upgrade(view: ClusterView, code: str) -> Iterator[Judgement]:
+def no_upgrade(view: ClusterView) -> Iterator[Judgement]:
     """Yield why a check of an upgrade cannot judge: none is planned, or not to a release that is known."""
     planned = planned_upgrade(view)
     if planned is None:
-        yield view.judge(code, "cluster", Status.NOT_APPLICABLE, reason="no rolling upgrade is planned")
+        yield view.judge("cluster", Status.NOT_APPLICABLE, reason="no rolling upgrade is planned")
     elif target_minor(planned) is None:
         named = planned.version is not None
         error = f"the rules of Kafka {planned.version} are unknown" if named else "the plan does not name the new release"
         needs = f"--kafka-version with a release from {VERSIONS[0]} to {VERSIONS[-1]}"
         facts = {"target": planned.version or "not named", "who": "any node", "error": error, "needs": needs}
-        yield view.judge(code, "cluster", Status.UNKNOWN, facts)
+        yield view.judge("cluster", Status.UNKNOWN, facts)
 
 
 def pinned_protocol(view: ClusterView, broker: int) -> str | None:

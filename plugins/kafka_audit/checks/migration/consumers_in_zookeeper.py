@@ -15,14 +15,14 @@ _PATH = "/consumers"
 @gate_check(code="KA907", severity=Severity.MEDIUM)
 def consumers_in_zookeeper(view: ClusterView) -> Iterator[Judgement]:
     """Consumer groups of the old client store their offsets in ZooKeeper."""
-    if none := tuple(already_migrated(view, "KA907")):
+    if none := tuple(already_migrated(view)):
         yield from none
         return
     nodes = {row.path: row.children for row in view.newest(ZookeeperNode)}
     if _PATH not in nodes:
         evidence = {"error": f"{_PATH} was not read", "needs": f"read on {_PATH} in ZooKeeper"}
-        yield view.judge("KA907", "cluster", Status.UNKNOWN, evidence)
+        yield view.judge("cluster", Status.UNKNOWN, evidence)
         return
     names = [path.removeprefix(f"{_PATH}/") for path in nodes if path.startswith(f"{_PATH}/")]
     reported = {"count": counted(nodes[_PATH], "consumer group"), "names": listing(names, 5), "groups": tuple(names) or None}
-    yield view.judge("KA907", "cluster", Status.FAIL if nodes[_PATH] else Status.PASS, reported)
+    yield view.judge("cluster", Status.FAIL if nodes[_PATH] else Status.PASS, reported)

@@ -1,7 +1,6 @@
 """KA903."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from kafka_audit.checks import gate_check
 from kafka_audit.checks.migration.common import already_migrated
@@ -13,8 +12,7 @@ from kafka_audit.model.finding import Judgement, Severity
 @gate_check(code="KA903", severity=Severity.HIGH)
 def dead_disk(view: ClusterView) -> Iterator[Judgement]:
     """A log dir is offline (KA501) before a migration."""
-    if none := tuple(already_migrated(view, "KA903")):
+    if none := tuple(already_migrated(view)):
         yield from none
         return
-    for judgement in log_dir_offline(view):
-        yield replace(judgement, code="KA903")
+    yield from log_dir_offline(view)

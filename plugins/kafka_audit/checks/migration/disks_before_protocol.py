@@ -17,7 +17,7 @@ _VERSION = re.compile(r"(\d+)\.(\d+)(?:-IV(\d+))?")
 @gate_check(code="KA902", severity=Severity.HIGH)
 def disks_before_protocol(view: ClusterView) -> Iterator[Judgement]:
     """A broker has several log dirs (JBOD), and the inter-broker protocol is older than 3.7-IV2."""
-    if none := tuple(already_migrated(view, "KA902")):
+    if none := tuple(already_migrated(view)):
         yield from none
         return
     effective = Effective(view)
@@ -30,11 +30,11 @@ def disks_before_protocol(view: ClusterView) -> Iterator[Judgement]:
         if dirs == 0 or (dirs > 1 and not known):
             error = f"{KEY if dirs else 'log.dirs'} is unknown"
             gap = {"error": error, "needs": f"Describe and DescribeConfigs on Cluster, answered by broker {broker}"}
-            yield view.judge("KA902", f"broker/{broker}", Status.UNKNOWN, evidence | gap)
+            yield view.judge(f"broker/{broker}", Status.UNKNOWN, evidence | gap)
         else:
             old = dirs > 1 and _is_old(value.text or "")
-            yield view.judge("KA902", f"broker/{broker}", Status.FAIL if old else Status.PASS, evidence)
-    yield from unread_judgements(effective, "KA902")
+            yield view.judge(f"broker/{broker}", Status.FAIL if old else Status.PASS, evidence)
+    yield from unread_judgements(effective)
 
 
 def _dirs(view: ClusterView, effective: Effective, broker: int) -> int:

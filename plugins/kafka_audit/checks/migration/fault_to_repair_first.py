@@ -20,7 +20,7 @@ _CODES = {
 @gate_check(code="KA905", severity=Severity.HIGH)
 def fault_to_repair_first(view: ClusterView) -> Iterator[Judgement]:
     """The audit of the same snapshot finds stale views, different topic ids, or offline or nearly offline partitions."""
-    if none := tuple(already_migrated(view, "KA905")):
+    if none := tuple(already_migrated(view)):
         yield from none
         return
     for code, fault in _CODES.items():
@@ -29,10 +29,10 @@ def fault_to_repair_first(view: ClusterView) -> Iterator[Judgement]:
         unknown = next((row for row in verdicts if row.status == Status.UNKNOWN), None)
         evidence = {"check": code, "what": fault, "count": counted(len(failed), "resource"), "first": listing(failed[:1])}
         if failed:
-            yield view.judge("KA905", f"check/{code}", Status.FAIL, evidence)
+            yield view.judge(f"check/{code}", Status.FAIL, evidence)
         elif unknown is not None or not verdicts:
             error = (unknown.error if unknown else None) or "the check did not run"
             needs = (unknown.needs if unknown else None) or "an audit of this snapshot"
-            yield view.judge("KA905", f"check/{code}", Status.UNKNOWN, evidence, error=error, needs=needs)
+            yield view.judge(f"check/{code}", Status.UNKNOWN, evidence, error=error, needs=needs)
         else:
-            yield view.judge("KA905", f"check/{code}", Status.PASS, evidence)
+            yield view.judge(f"check/{code}", Status.PASS, evidence)

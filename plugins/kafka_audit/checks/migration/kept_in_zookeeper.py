@@ -16,14 +16,14 @@ _READS = ("zookeeper /kafka-acl", "zookeeper /config/users", "zookeeper /config/
 @gate_check(code="KA911", severity=Severity.INFO)
 def kept_in_zookeeper(view: ClusterView) -> Iterator[Judgement]:
     """ZooKeeper contains ACLs, SCRAM credentials, or dynamic settings of brokers or topics."""
-    if none := tuple(already_migrated(view, "KA911")):
+    if none := tuple(already_migrated(view)):
         yield from none
         return
     failed = next((read for read in view.last_reads if read.operation in _READS and read.outcome == "failed"), None)
     if failed is not None or not view.newest(Registry):
         error = f"{failed.operation}: {failed.error}" if failed else "ZooKeeper was not read"
         needs = (failed.needs if failed else None) or "a ZooKeeper that answers"
-        yield view.judge("KA911", "cluster", Status.UNKNOWN, error=error, needs=needs)
+        yield view.judge("cluster", Status.UNKNOWN, error=error, needs=needs)
         return
     numbers = {
         "ACL": max((row.acls for row in view.of(AclHolder) if row.observer == "zookeeper"), default=0),
@@ -33,4 +33,4 @@ def kept_in_zookeeper(view: ClusterView) -> Iterator[Judgement]:
     }
     more = {"dynamic setting of brokers": "dynamic settings of brokers", "setting of topics": "settings of topics"}
     what = ", ".join(counted(number, name, more.get(name)) for name, number in numbers.items() if number)
-    yield view.judge("KA911", "cluster", Status.FAIL if what else Status.PASS, what=what)
+    yield view.judge("cluster", Status.FAIL if what else Status.PASS, what=what)

@@ -12,17 +12,17 @@ from kafka_audit.model.tables import PlannedNode
 @gate_check(code="KA910", severity=Severity.HIGH)
 def node_id_taken(view: ClusterView) -> Iterator[Judgement]:
     """A node id that is planned for a KRaft controller belongs to a broker."""
-    if none := tuple(already_migrated(view, "KA910")):
+    if none := tuple(already_migrated(view)):
         yield from none
         return
     gap = view.gap("brokers")
     if gap is not None and gap.whole:
-        yield view.judge("KA910", "cluster", gap.status, who="any broker", error=gap.error, needs=gap.needs)
+        yield view.judge("cluster", gap.status, who="any broker", error=gap.error, needs=gap.needs)
         return
     planned = {row.node_id for row in view.of(PlannedNode)}
     if not planned:
         evidence = {"error": "the plan contains no node ids", "needs": "the controllers' node ids (--node-ids 3000,3001,3002)"}
-        yield view.judge("KA910", "cluster", Status.UNKNOWN, evidence)
+        yield view.judge("cluster", Status.UNKNOWN, evidence)
     for node in sorted(planned):
         resource = f"node/{node}"
         holder = (
@@ -31,8 +31,8 @@ def node_id_taken(view: ClusterView) -> Iterator[Judgement]:
             else f"partitions are assigned to broker {node}, which is not registered"
         )
         if node in view.brokers or node in view.partitions.assigned:
-            yield view.judge("KA910", resource, Status.FAIL, node=node, holder=holder)
+            yield view.judge(resource, Status.FAIL, node=node, holder=holder)
         elif unread := view.gap("topics"):
-            yield view.judge("KA910", resource, Status.UNKNOWN, node=node, error=unread.error, needs=unread.needs)
+            yield view.judge(resource, Status.UNKNOWN, node=node, error=unread.error, needs=unread.needs)
         else:
-            yield view.judge("KA910", resource, Status.PASS, node=node)
+            yield view.judge(resource, Status.PASS, node=node)

@@ -24,18 +24,18 @@ def protocol_not_pinned(view: ClusterView) -> Iterator[Judgement]:
     """`inter.broker.protocol.version` is not set to the current protocol, so that upgraded brokers use the new one at once."""
     planned, minor = planned_upgrade(view), target_minor(planned_upgrade(view))
     if planned is None or minor is None:
-        yield from no_upgrade(view, "KA913")
+        yield from no_upgrade(view)
         return
     if view.kraft or minor >= KRAFT_ONLY:
         reason = "in KRaft mode the feature metadata.version decides" if view.kraft else "Kafka 4 has no ZooKeeper (KA912)"
-        yield view.judge("KA913", "cluster", Status.NOT_APPLICABLE, reason=reason)
+        yield view.judge("cluster", Status.NOT_APPLICABLE, reason=reason)
         return
     offers: dict[int, dict[int, int]] = {}
     for row in view.of(BrokerApi):
         offers.setdefault(row.broker_id, {})[row.api_key] = row.max_version
     for broker in view.inter_broker.brokers:
         yield _judged(view, broker, ".".join(map(str, minor)), offers)
-    yield from no_brokers(view, "KA913")
+    yield from no_brokers(view)
 
 
 def _judged(view: ClusterView, broker: int, target: str, offers: Mapping[int, Mapping[int, int]]) -> Judgement:
@@ -44,7 +44,7 @@ def _judged(view: ClusterView, broker: int, target: str, offers: Mapping[int, Ma
     if pinned is None:
         needs = f"DescribeConfigs on Cluster, or server.properties of {who} (`properties` in the cluster file)"
         error = f"{INTER_BROKER_VERSION} of {who} is unknown"
-        return view.judge("KA913", resource, Status.UNKNOWN, who=who, error=error, needs=needs)
+        return view.judge(resource, Status.UNKNOWN, who=who, error=error, needs=needs)
     protocol = pinned or target
     facts = {"broker": broker, "who": who, "protocol": protocol, "current": current or "CURRENT_VERSION"}
     unread = None
@@ -57,14 +57,14 @@ def _judged(view: ClusterView, broker: int, target: str, offers: Mapping[int, Ma
             if offered is None or offered < request.version:
                 newest = "no version of it" if offered is None else f"versions up to {offered}"
                 fault = f"it sends {request.name} in version {request.version}, and broker {other} offers {newest}"
-                return view.judge("KA913", resource, Status.FAIL, facts, fault=fault, other=other)
+                return view.judge(resource, Status.FAIL, facts, fault=fault, other=other)
     if unread is not None:
         error, needs = f"broker {unread} did not answer ApiVersions", f"an answer from broker {unread}"
-        return view.judge("KA913", resource, Status.UNKNOWN, facts, error=error, needs=needs)
+        return view.judge(resource, Status.UNKNOWN, facts, error=error, needs=needs)
     if current is None:
         error, needs = f"{INTER_BROKER_VERSION} in effect is unknown", "DescribeConfigs on Cluster, answered by a broker"
-        return view.judge("KA913", resource, Status.UNKNOWN, facts, error=error, needs=needs)
+        return view.judge(resource, Status.UNKNOWN, facts, error=error, needs=needs)
     if version(protocol)[0] > version(current)[0]:
         fault = f"they understand it, but a downgrade to {current} is no longer supported"
-        return view.judge("KA913", resource, Status.FAIL, facts, severity=Severity.MEDIUM, fault=fault)
-    return view.judge("KA913", resource, Status.PASS, facts)
+        return view.judge(resource, Status.FAIL, facts, severity=Severity.MEDIUM, fault=fault)
+    return view.judge(resource, Status.PASS, facts)

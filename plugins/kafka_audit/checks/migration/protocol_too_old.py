@@ -16,7 +16,7 @@ _BEGINS, _DOCUMENTED = (3, 6), (3, 9)
 @gate_check(code="KA901", severity=Severity.HIGH)
 def protocol_too_old(view: ClusterView) -> Iterator[Judgement]:
     """Brokers run a version or use a protocol that cannot migrate to KRaft, or they run different versions."""
-    if none := tuple(already_migrated(view, "KA901")):
+    if none := tuple(already_migrated(view)):
         yield from none
         return
     effective = Effective(view)
@@ -36,13 +36,13 @@ def protocol_too_old(view: ClusterView) -> Iterator[Judgement]:
             faults.append(unlike(dict(offers[broker]), dict(usual)))
             severity = Severity.HIGH
         if faults:
-            yield view.judge("KA901", f"broker/{broker}", Status.FAIL, evidence, severity=severity, fault=" and ".join(faults))
+            yield view.judge(f"broker/{broker}", Status.FAIL, evidence, severity=severity, fault=" and ".join(faults))
         elif not value.known or not value.text:
             gap = {"error": f"{KEY} is unknown", "needs": f"DescribeConfigs on Cluster, answered by broker {broker}"}
-            yield view.judge("KA901", f"broker/{broker}", Status.UNKNOWN, evidence | gap)
+            yield view.judge(f"broker/{broker}", Status.UNKNOWN, evidence | gap)
         else:
-            yield view.judge("KA901", f"broker/{broker}", Status.PASS, evidence)
-    yield from unread_judgements(effective, "KA901")
+            yield view.judge(f"broker/{broker}", Status.PASS, evidence)
+    yield from unread_judgements(effective)
 
 
 def _numbers(version: str) -> tuple[int, ...]:

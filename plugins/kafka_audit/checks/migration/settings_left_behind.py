@@ -16,7 +16,7 @@ _KNOWN = frozenset({"topics", "brokers", "clients", "users", "ips", "changes"})
 @gate_check(code="KA908", severity=Severity.MEDIUM)
 def settings_left_behind(view: ClusterView) -> Iterator[Judgement]:
     """`/config` contains a kind of entity that the migration to KRaft does not copy."""
-    if none := tuple(already_migrated(view, "KA908")):
+    if none := tuple(already_migrated(view)):
         yield from none
         return
     nodes = {row.path: row.children for row in view.newest(ZookeeperNode)}
@@ -24,9 +24,9 @@ def settings_left_behind(view: ClusterView) -> Iterator[Judgement]:
     direct = {name for name in names if "/" not in name}
     strangers = sorted(direct - _KNOWN)
     if strangers:
-        yield view.judge("KA908", "cluster", Status.FAIL, names=listing(strangers, 5), znodes=tuple(strangers))
+        yield view.judge("cluster", Status.FAIL, names=listing(strangers, 5), znodes=tuple(strangers))
     elif _PATH not in nodes or len(direct) < nodes[_PATH]:
         evidence = {"error": "the children of /config were not all read", "needs": "read on /config in ZooKeeper"}
-        yield view.judge("KA908", "cluster", Status.UNKNOWN, evidence)
+        yield view.judge("cluster", Status.UNKNOWN, evidence)
     else:
-        yield view.judge("KA908", "cluster", Status.PASS)
+        yield view.judge("cluster", Status.PASS)

@@ -28,10 +28,10 @@ def settings_refused_by_target(view: ClusterView) -> Iterator[Judgement]:
     """The new release rejects the settings with which a node runs, or no longer reads some of them."""
     planned, minor = planned_upgrade(view), target_minor(planned_upgrade(view))
     if planned is None or minor is None:
-        yield from no_upgrade(view, "KA914")
+        yield from no_upgrade(view)
         return
     if not view.kraft and minor >= KRAFT_ONLY:
-        yield view.judge("KA914", "cluster", Status.NOT_APPLICABLE, reason="the migration to KRaft comes first (KA912)")
+        yield view.judge("cluster", Status.NOT_APPLICABLE, reason="the migration to KRaft comes first (KA912)")
         return
     voters = view.quorum.now.voters if view.kraft else ()
     nodes = sorted({*view.inter_broker.brokers, *view.settings.controllers, *voters})
@@ -40,7 +40,7 @@ def settings_refused_by_target(view: ClusterView) -> Iterator[Judgement]:
     if not nodes:
         needs = "an answer to DescribeConfigs, or `properties` in the cluster file"
         facts = {"target": planned.version, "who": "any node", "error": "no node is known", "needs": needs}
-        yield view.judge("KA914", "cluster", Status.UNKNOWN, facts)
+        yield view.judge("cluster", Status.UNKNOWN, facts)
 
 
 def _judged(view: ClusterView, node: int, target: str) -> Judgement:
@@ -51,17 +51,17 @@ def _judged(view: ClusterView, node: int, target: str) -> Judgement:
     lines = set_lines(settings, node)
     if lines is None:
         needs = f"server.properties of {who} (`properties` in the cluster file), or `--proposed`"
-        return view.judge("KA914", resource, Status.UNKNOWN, facts, error="its settings were not read", needs=needs)
+        return view.judge(resource, Status.UNKNOWN, facts, error="its settings were not read", needs=needs)
     if any(key.startswith("config.providers") for key in lines):
         needs = f"`kafka-audit lint` on the host of {who}, with the provided values in place"
         error = "config.providers provide some values"
-        return view.judge("KA914", resource, Status.UNKNOWN, facts, error=error, needs=needs)
+        return view.judge(resource, Status.UNKNOWN, facts, error=error, needs=needs)
     confidence = Confidence.MEASURED if node in settings.every_file else Confidence.INFERRED
     fault = _fault(lines, target)
     if fault is None:
-        return view.judge("KA914", resource, Status.PASS, facts)
+        return view.judge(resource, Status.PASS, facts)
     severity, text, keys = fault
-    return view.judge("KA914", resource, Status.FAIL, facts, severity=severity, confidence=confidence, fault=text, keys=keys)
+    return view.judge(resource, Status.FAIL, facts, severity=severity, confidence=confidence, fault=text, keys=keys)
 
 
 def _fault(lines: Mapping[str, str | None], target: str) -> tuple[Severity, str, str] | None:

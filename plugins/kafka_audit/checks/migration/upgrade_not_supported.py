@@ -26,13 +26,13 @@ def upgrade_not_supported(view: ClusterView) -> Iterator[Judgement]:
     """The new release does not run a cluster of this mode, metadata.version or protocol."""
     minor, planned = target_minor(planned_upgrade(view)), planned_upgrade(view)
     if planned is None or minor is None:
-        yield from no_upgrade(view, "KA912")
+        yield from no_upgrade(view)
         return
     facts: dict[str, object] = {"target": planned.version}
     found = list(_with_features(view, minor, facts) if view.kraft else _with_zookeeper(view, minor, facts))
     yield from found
     if not found:
-        yield view.judge("KA912", "cluster", Status.PASS, facts)
+        yield view.judge("cluster", Status.PASS, facts)
 
 
 def _with_zookeeper(view: ClusterView, minor: tuple[int, ...], facts: dict[str, object]) -> Iterator[Judgement]:
@@ -45,9 +45,7 @@ def _with_zookeeper(view: ClusterView, minor: tuple[int, ...], facts: dict[str, 
             fault, source = "its migration to KRaft is not finished", "KIP-866; Kafka 3.9 documentation"
             first, page = "finish the migration to KRaft", "KA909"
         severity = Severity.HIGH if minor >= KRAFT_ONLY else Severity.MEDIUM
-        yield view.judge(
-            "KA912", "cluster", Status.FAIL, facts, severity=severity, fault=fault, source=source, first=first, page=page
-        )
+        yield view.judge("cluster", Status.FAIL, facts, severity=severity, fault=fault, source=source, first=first, page=page)
         return
     newer, unknown = [], []
     for broker in view.inter_broker.brokers:
@@ -62,16 +60,16 @@ def _with_zookeeper(view: ClusterView, minor: tuple[int, ...], facts: dict[str, 
         source = "Kafka upgrade notes: no downgrade once the protocol was raised"
         first = "stay on the release that the brokers run, or build a new cluster and copy the records to it"
         more = {"fault": fault, "source": source, "first": first, "page": "KA703", "brokers": tuple(other for other, _ in newer)}
-        yield view.judge("KA912", "cluster", Status.FAIL, facts | more)
+        yield view.judge("cluster", Status.FAIL, facts | more)
         return
     failed = [read for read in view.last_reads if read.operation in _READS and read.outcome == "failed"]
     if failed:
         error, needs = f"{failed[0].operation} was not read ({failed[0].error})", failed[0].needs or "a ZooKeeper that answers"
-        yield view.judge("KA912", "cluster", Status.UNKNOWN, facts, error=error, needs=needs)
+        yield view.judge("cluster", Status.UNKNOWN, facts, error=error, needs=needs)
     elif unknown or not view.inter_broker.brokers:
         who = f"broker {unknown[0]}" if unknown else "any broker"
         needs = f"DescribeConfigs on Cluster, answered by {who}"
-        yield view.judge("KA912", "cluster", Status.UNKNOWN, facts, error=f"the protocol of {who} is unknown", needs=needs)
+        yield view.judge("cluster", Status.UNKNOWN, facts, error=f"the protocol of {who} is unknown", needs=needs)
     facts["why"] = "ZooKeeper mode, and no broker uses a newer protocol"
 
 
@@ -82,7 +80,7 @@ def _with_features(view: ClusterView, minor: tuple[int, ...], facts: dict[str, o
     if missing or not answered:
         who = f"broker {missing[0]}" if missing else "a broker"
         error = f"{who} did not answer ApiVersions"
-        yield view.judge("KA912", "cluster", Status.UNKNOWN, facts, error=error, needs=_NEEDS_FEATURES)
+        yield view.judge("cluster", Status.UNKNOWN, facts, error=error, needs=_NEEDS_FEATURES)
         return
     nodes = sorted({*view.inter_broker.brokers, *view.settings.controllers})
     migrating = tuple(node for node in nodes if (view.settings.get(node, _MIGRATES).value or "").lower() == "true")
@@ -94,12 +92,12 @@ def _with_features(view: ClusterView, minor: tuple[int, ...], facts: dict[str, o
             "first": "finish the migration to KRaft",
             "page": "KA909",
         }
-        yield view.judge("KA912", "cluster", Status.FAIL, facts | more, nodes=migrating)
+        yield view.judge("cluster", Status.FAIL, facts | more, nodes=migrating)
     unread = [read for read in view.last_reads if read.observer.startswith("controller@") and read.outcome == "failed"]
     if unread and not migrating and minor >= KRAFT_ONLY:
         error = f"whether {unread[0].observer} still writes to ZooKeeper: {unread[0].error}"
         needs = unread[0].needs or "an answer to DescribeConfigs from each controller"
-        yield view.judge("KA912", "cluster", Status.UNKNOWN, facts, error=error, needs=needs)
+        yield view.judge("cluster", Status.UNKNOWN, facts, error=error, needs=needs)
     features, levels = view.features, metadata_levels(minor)
     metadata = features.get(METADATA_VERSION)
     yield from _metadata_faults(view, metadata, minor, levels, facts)
@@ -111,7 +109,7 @@ def _with_features(view: ClusterView, minor: tuple[int, ...], facts: dict[str, o
         fault = f"{name} is finalized at level {feature.finalized}, and Kafka {facts['target']} supports {limit}"
         first = f"lower {name} with kafka-features.sh where Kafka allows it (never kraft.version)"
         head = {"fault": fault, "source": "KIP-584", "first": first, "page": "KA712"}
-        yield view.judge("KA912", f"feature/{name}", Status.FAIL, facts | head)
+        yield view.judge(f"feature/{name}", Status.FAIL, facts | head)
     level = "not finalized" if metadata is None or metadata.finalized is None else metadata_release(metadata.finalized)
     facts["why"] = f"KRaft mode, metadata.version {level}"
 
@@ -147,4 +145,4 @@ def _metadata_faults(
         fault = f"metadata.version is {metadata_release(level)} (level {level}), above {highest}"
         first = "stay on the release: a downgrade of metadata.version is refused where a level in between changed the metadata"
     if fault:
-        yield view.judge("KA912", resource, Status.FAIL, facts, fault=fault, source=source, first=first, page="KA712")
+        yield view.judge(resource, Status.FAIL, facts, fault=fault, source=source, first=first, page="KA712")

@@ -19,4 +19,4 @@ def at_min_isr(view: ClusterView) -> Iterator[Judgement]:
     def severity(state: ReplicaState) -> Severity | None:
         return Severity.INFO if all(waits(state.leader, replica) for replica in state.missing) else None
 
-    yield from judge_partitions(view, "KA603", "at_min_isr", min_isr=True, severity=severity)
+    yield from judge_partitions(view, "at_min_isr", min_isr=True, severity=severity)

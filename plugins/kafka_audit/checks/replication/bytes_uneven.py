@@ -25,11 +25,11 @@ _TIMES = 2
 def bytes_uneven(view: ClusterView) -> Iterator[Judgement]:
     """A broker, or one log dir of a broker, holds more than twice the average of bytes."""
     reads = BrokerReads(view.last_reads, LOG_DIRS)
-    yield from nothing_asked(view, "KA619", reads)
+    yield from nothing_asked(view, reads)
     held = {broker: _bytes(view.log_dirs(broker)) for broker in reads.brokers}
     unread = [broker for broker, dirs in held.items() if not dirs]
     if held and not unread and len(held) == 1 and all(len(dirs) == 1 for dirs in held.values()):
-        yield view.judge("KA619", "cluster", Status.NOT_APPLICABLE, reason="the cluster has one broker with one log dir")
+        yield view.judge("cluster", Status.NOT_APPLICABLE, reason="the cluster has one broker with one log dir")
         return
     totals = {broker: sum(dirs.values()) for broker, dirs in held.items()}
     above = [] if unread else [(broker, f"broker {broker} has {text}") for broker, text in _above(totals)]
@@ -38,13 +38,13 @@ def bytes_uneven(view: ClusterView) -> Iterator[Judgement]:
     if above:
         what = start_upper(listing([text for _, text in above], 4))
         ids = tuple(dict.fromkeys(broker for broker, _ in above))
-        yield view.judge("KA619", "cluster", Status.FAIL, what=what, broker=ids[0], above=ids)
+        yield view.judge("cluster", Status.FAIL, what=what, broker=ids[0], above=ids)
     elif unread:
         gap = reads.gap(unread[0]) or {"error": "sizes are not in this snapshot", "needs": "an audit by this version"}
         error = f"{brokers_text(unread)}: {gap['error']}"
-        yield view.judge("KA619", "cluster", Status.UNKNOWN, error=error, needs=gap["needs"])
+        yield view.judge("cluster", Status.UNKNOWN, error=error, needs=gap["needs"])
     elif held:
-        yield view.judge("KA619", "cluster", Status.PASS, brokers=brokers_text(held))
+        yield view.judge("cluster", Status.PASS, brokers=brokers_text(held))
 
 
 def _bytes(dirs: Mapping[str, LogDir]) -> Mapping[str, int]:

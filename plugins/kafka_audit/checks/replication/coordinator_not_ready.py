@@ -18,10 +18,10 @@ _ERRORS = {14: "COORDINATOR_LOAD_IN_PROGRESS", 15: "COORDINATOR_NOT_AVAILABLE", 
 def coordinator_not_ready(view: ClusterView) -> Iterator[Judgement]:
     """The group coordinator of a broker does not run, or loads its partitions without end."""
     if not any(row.topic == _TOPIC for row in view.differences.of(InternalTopic)):
-        yield view.judge("KA615", "cluster", Status.NOT_APPLICABLE, reason=f"no topic {_TOPIC} was found")
+        yield view.judge("cluster", Status.NOT_APPLICABLE, reason=f"no topic {_TOPIC} was found")
         return
     reads = BrokerReads(view.last_reads, _READ)
-    yield from nothing_asked(view, "KA615", reads)
+    yield from nothing_asked(view, reads)
     now, before, earlier = (
         {row.broker_id: row.error for row in rows}
         for rows in (view.newest(GroupCoordinator), view.before(GroupCoordinator), view.earlier(GroupCoordinator))
@@ -31,13 +31,13 @@ def coordinator_not_ready(view: ClusterView) -> Iterator[Judgement]:
         code = now.get(broker)
         if code is None:
             gap = reads.gap(broker) or {"error": "it was not asked", "needs": f"an answer of broker {broker} to ListGroups"}
-            yield view.judge("KA615", resource, Status.UNKNOWN, {**evidence, **gap})
+            yield view.judge(resource, Status.UNKNOWN, {**evidence, **gap})
         elif not code:
-            yield view.judge("KA615", resource, Status.PASS, evidence)
+            yield view.judge(resource, Status.PASS, evidence)
         elif not before.get(broker):
-            yield view.judge("KA615", resource, Status.UNKNOWN, evidence | ONCE)
+            yield view.judge(resource, Status.UNKNOWN, evidence | ONCE)
         else:
             lasting = bool(earlier.get(broker))
             evidence |= {"code": code, "error": _ERRORS.get(code, "an error")}
             evidence["since"] = "as in the previous audit" if lasting else "first seen in this audit"
-            yield view.judge("KA615", resource, Status.FAIL, evidence, severity=None if lasting else Severity.MEDIUM)
+            yield view.judge(resource, Status.FAIL, evidence, severity=None if lasting else Severity.MEDIUM)

@@ -17,12 +17,12 @@ def deletion_stuck(view: ClusterView) -> Iterator[Judgement]:
     for row in stuck:
         waits_for = ", ".join(f"broker {broker}" for broker in row.unregistered)
         why = f"it waits for {waits_for}, not registered" if waits_for else "all brokers with replicas of it are registered"
-        yield view.judge("KA610", f"topic/{row.topic}", Status.FAIL, topic=row.topic, why=why, brokers=row.unregistered or None)
+        yield view.judge(f"topic/{row.topic}", Status.FAIL, topic=row.topic, why=why, brokers=row.unregistered or None)
     if len(stuck) == len(deleted) < count:
         error = f"{count - len(deleted)} more topics in deletion are not listed"
-        yield view.judge("KA610", "cluster", Status.UNKNOWN, deleting=count, error=error, needs="fewer faults at once")
+        yield view.judge("cluster", Status.UNKNOWN, deleting=count, error=error, needs="fewer faults at once")
     elif count and view.previous_gap is not None:
         error = f"{count} are in progress, and no earlier audit shows since when"
-        yield view.judge("KA610", "cluster", Status.UNKNOWN, deleting=count, error=error, needs="another audit")
+        yield view.judge("cluster", Status.UNKNOWN, deleting=count, error=error, needs="another audit")
     elif not stuck:
-        yield view.judge("KA610", "cluster", Status.PASS, deleting=count)
+        yield view.judge("cluster", Status.PASS, deleting=count)

@@ -29,14 +29,14 @@ def fetching_stopped(view: ClusterView) -> Iterator[Judgement]:
         stopped = _stopped(log, missing.get(log.broker, {}))
         if stopped and any(row.error for row in view.log_dirs(log.broker).values()):
             reason = f"a log dir of broker {log.broker} is offline (KA501)"
-            yield view.judge("KA618", resource, Status.NOT_APPLICABLE, evidence, reason=reason)
+            yield view.judge(resource, Status.NOT_APPLICABLE, evidence, reason=reason)
         elif any(stopped.values()):
-            yield view.judge("KA618", resource, Status.FAIL, evidence | _fault(log, stopped), confidence=Confidence.INFERRED)
+            yield view.judge(resource, Status.FAIL, evidence | _fault(log, stopped), confidence=Confidence.INFERRED)
         elif stopped:
             unknown = {"error": "the ISR changed between two samples, or was sampled once", "needs": "another audit"}
-            yield view.judge("KA618", resource, Status.UNKNOWN, evidence | unknown)
+            yield view.judge(resource, Status.UNKNOWN, evidence | unknown)
         else:
-            yield view.judge("KA618", resource, Status.UNKNOWN if log.gap else Status.PASS, evidence | dict(log.gap or {}))
+            yield view.judge(resource, Status.UNKNOWN if log.gap else Status.PASS, evidence | dict(log.gap or {}))
 
 
 def _stopped(log: OwnLog, missing: Mapping[str, bool]) -> Mapping[str, bool]:

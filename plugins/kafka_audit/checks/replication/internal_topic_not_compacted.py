@@ -22,18 +22,18 @@ def internal_topic_not_compacted(view: ClusterView) -> Iterator[Judgement]:
     gap, policies = view.min_isr_gap, {row.topic: row.cleanup_policy for row in view.differences.of(InternalTopicPolicy)}
     if not topics:
         if view.kraft and not view.partitions.count.partitions:
-            yield view.judge("KA616", "cluster", Status.UNKNOWN, NO_TOPIC, who="an internal topic")
+            yield view.judge("cluster", Status.UNKNOWN, NO_TOPIC, who="an internal topic")
         else:
-            yield view.judge("KA616", "cluster", Status.NOT_APPLICABLE, reason=f"neither {' nor '.join(_LOST)} was found")
+            yield view.judge("cluster", Status.NOT_APPLICABLE, reason=f"neither {' nor '.join(_LOST)} was found")
     for row in topics:
         resource = f"topic/{row.topic}"
         evidence: dict[str, object] = {"topic": row.topic, "who": row.topic, "lost": _LOST[row.topic]}
         policy = tuple(part.strip().lower() for part in policies.get(row.topic, "").split(",") if part.strip())
         if policy:
-            yield view.judge("KA616", resource, Status.PASS if {*policy} == {_COMPACT} else Status.FAIL, evidence, policy=policy)
+            yield view.judge(resource, Status.PASS if {*policy} == {_COMPACT} else Status.FAIL, evidence, policy=policy)
         elif gap is not None and gap.topics_unread:
-            yield view.judge("KA616", resource, Status.UNKNOWN, evidence, error=gap.error, needs=gap.needs)
+            yield view.judge(resource, Status.UNKNOWN, evidence, error=gap.error, needs=gap.needs)
         else:
             error = "it has no cleanup.policy of its own, so log.cleanup.policy of the brokers applies"
             needs = f"cleanup.policy=compact in the configuration of {row.topic}"
-            yield view.judge("KA616", resource, Status.UNKNOWN, evidence, error=error, needs=needs)
+            yield view.judge(resource, Status.UNKNOWN, evidence, error=error, needs=needs)

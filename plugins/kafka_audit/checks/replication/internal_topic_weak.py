@@ -21,14 +21,13 @@ def internal_topic_weak(view: ClusterView) -> Iterator[Judgement]:
     """An internal topic has too few replicas."""
     brokers = len(view.known_brokers)
     if brokers == 1:
-        yield view.judge("KA609", "cluster", Status.NOT_APPLICABLE, reason="the cluster has one broker")
+        yield view.judge("cluster", Status.NOT_APPLICABLE, reason="the cluster has one broker")
         return
     enough, topics = min(brokers, _ENOUGH), view.differences.of(InternalTopic)
     weak = [row for row in topics if row.factor < enough]
     for row in weak:
         single = row.factor == 1
         yield view.judge(
-            "KA609",
             f"topic/{row.topic}",
             Status.FAIL,
             severity=None if single else Severity.MEDIUM,
@@ -41,7 +40,7 @@ def internal_topic_weak(view: ClusterView) -> Iterator[Judgement]:
     if weak:
         return
     if view.kraft and not view.partitions.count.partitions:
-        yield view.judge("KA609", "cluster", Status.UNKNOWN, NO_TOPIC)
+        yield view.judge("cluster", Status.UNKNOWN, NO_TOPIC)
     else:
         names = tuple(sorted(row.topic for row in topics)) or "none"
-        yield view.judge("KA609", "cluster", Status.PASS, topics=names, enough=enough)
+        yield view.judge("cluster", Status.PASS, topics=names, enough=enough)

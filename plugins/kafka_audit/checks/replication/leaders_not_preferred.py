@@ -22,11 +22,11 @@ def leaders_not_preferred(view: ClusterView) -> Iterator[Judgement]:
     if away:
         few = sum(share.preferred_elsewhere for share in away) < _HANDFUL
         severity = Severity.INFO if few else None
-        yield view.judge("KA607", "cluster", Status.FAIL, severity=severity, led=led, brokers=_named(away), shares=_shares(away))
+        yield view.judge("cluster", Status.FAIL, severity=severity, led=led, brokers=_named(away), shares=_shares(away))
     elif view.kraft and not led:
-        yield view.judge("KA607", "cluster", Status.UNKNOWN, NO_TOPIC, led=led)
+        yield view.judge("cluster", Status.UNKNOWN, NO_TOPIC, led=led)
     else:
-        yield view.judge("KA607", "cluster", Status.PASS, led=led)
+        yield view.judge("cluster", Status.PASS, led=led)
 
 
 def _shares(shares: Sequence[BrokerShare]) -> tuple[dict[str, int], ...]:

@@ -28,14 +28,14 @@ def log_cleaner_stopped(view: ClusterView) -> Iterator[Judgement]:
         evidence: dict[str, object] = {"broker": log.broker, "who": f"broker {log.broker}"}
         if log.lines:
             grown.pop(log.broker, None)
-            yield view.judge("KA617", f"broker/{log.broker}", Status.FAIL, evidence | _fault(log))
+            yield view.judge(f"broker/{log.broker}", Status.FAIL, evidence | _fault(log))
         elif log.broker not in grown:
             gap = log.gap or sizes.gap(log.broker)
-            yield view.judge("KA617", f"broker/{log.broker}", Status.UNKNOWN if gap else Status.PASS, evidence | dict(gap or {}))
+            yield view.judge(f"broker/{log.broker}", Status.UNKNOWN if gap else Status.PASS, evidence | dict(gap or {}))
     for broker, fault in grown.items():
         evidence = {"broker": broker, "who": f"broker {broker}", **fault}
         severity, confidence = Severity.MEDIUM, Confidence.SUSPECTED
-        yield view.judge("KA617", f"broker/{broker}", Status.FAIL, evidence, severity=severity, confidence=confidence)
+        yield view.judge(f"broker/{broker}", Status.FAIL, evidence, severity=severity, confidence=confidence)
 
 
 def _grown(view: ClusterView) -> Iterator[tuple[int, Mapping[str, object]]]:

@@ -14,6 +14,6 @@ _SEVERAL = 2
 def one_rack(view: ClusterView) -> Iterator[Judgement]:
     """All replicas of a partition are on one rack."""
     if len({registration.rack for registration in view.brokers.values() if registration.rack is not None}) < _SEVERAL:
-        yield view.judge("KA611", "cluster", Status.NOT_APPLICABLE, reason="brokers have fewer than two racks (KA708)")
+        yield view.judge("cluster", Status.NOT_APPLICABLE, reason="brokers have fewer than two racks (KA708)")
     else:
-        yield from judge_partitions(view, "KA611", "one_rack", momentary=False, more=lambda state: {"rack": state.rack})
+        yield from judge_partitions(view, "one_rack", momentary=False, more=lambda state: {"rack": state.rack})

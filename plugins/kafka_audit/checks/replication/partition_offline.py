@@ -21,7 +21,7 @@ def partition_offline(view: ClusterView) -> Iterator[Judgement]:
     def more(state: ReplicaState) -> Mapping[str, object]:
         return {**_stopped(view, state), **_first(view, state, eligible.get((state.topic, state.partition)))}
 
-    yield from judge_partitions(view, "KA601", "leaderless", more=more)
+    yield from judge_partitions(view, "leaderless", more=more)
 
 
 def _stopped(view: ClusterView, state: ReplicaState) -> Mapping[str, object]:

@@ -20,7 +20,6 @@ def _own_severity(_state: ReplicaState) -> Severity | None:
 
 def judge_partitions(  # noqa: PLR0913 -- what the checks of the family differ in
     view: ClusterView,
-    code: str,
     kind: str,
     *,
     momentary: bool = True,
@@ -32,7 +31,6 @@ def judge_partitions(  # noqa: PLR0913 -- what the checks of the family differ i
 
     Args:
         view: the cluster.
-        code: of the check.
         kind: of the partitions that fail, see `ReplicaState`.
         momentary: it shows for a moment in a healthy cluster too, so that it must be the same in two samples.
         min_isr: whether the check cannot pass where min.insync.replicas is not known.
@@ -44,15 +42,15 @@ def judge_partitions(  # noqa: PLR0913 -- what the checks of the family differ i
         evidence = {**_evidence(state), **more(state)}
         resource = f"topic/{state.topic}/partition/{state.partition}"
         if state.repeated or not momentary:
-            yield view.judge(code, resource, Status.FAIL, evidence, severity=severity(state))
+            yield view.judge(resource, Status.FAIL, evidence, severity=severity(state))
         else:
             error = f"{evidence['partition']} changed between two samples, or was sampled once"
-            yield view.judge(code, resource, Status.UNKNOWN, evidence, error=error, needs="another audit")
+            yield view.judge(resource, Status.UNKNOWN, evidence, error=error, needs="another audit")
     total, unknown = view.partitions.count.partitions, _unknown(view, kind, min_isr=min_isr)
     if unknown:
-        yield view.judge(code, "cluster", Status.UNKNOWN, unknown, total=total)
+        yield view.judge("cluster", Status.UNKNOWN, unknown, total=total)
     elif not states:
-        yield view.judge(code, "cluster", Status.PASS, total=total)
+        yield view.judge("cluster", Status.PASS, total=total)
 
 
 def _evidence(state: ReplicaState) -> dict[str, object]:

@@ -21,7 +21,7 @@ def partitions_uneven(view: ClusterView) -> Iterator[Judgement]:
     known = sorted(view.brokers)
     if len(known) <= 1:
         reason = "the cluster has one broker" if known else "no broker is registered"
-        yield view.judge("KA613", "cluster", Status.NOT_APPLICABLE, reason=reason)
+        yield view.judge("cluster", Status.NOT_APPLICABLE, reason=reason)
         return
     shares = view.partitions.shares
     replicas = {broker: shares[broker].replicas if broker in shares else 0 for broker in known}
@@ -33,11 +33,11 @@ def partitions_uneven(view: ClusterView) -> Iterator[Judgement]:
     if what:
         evidence = {"what": start_upper(listing(what, 4)), "empty": tuple(empty) or None}
         evidence["above"] = tuple(dict.fromkeys(broker for broker, _ in above)) or None
-        yield view.judge("KA613", "cluster", Status.FAIL, evidence)
+        yield view.judge("cluster", Status.FAIL, evidence)
     elif view.kraft and not view.partitions.count.partitions:
-        yield view.judge("KA613", "cluster", Status.UNKNOWN, NO_TOPIC)
+        yield view.judge("cluster", Status.UNKNOWN, NO_TOPIC)
     else:
-        yield view.judge("KA613", "cluster", Status.PASS, brokers=len(known))
+        yield view.judge("cluster", Status.PASS, brokers=len(known))
 
 
 def _above(numbers: Mapping[int, int], does: str, what: str) -> Iterator[tuple[int, str]]:

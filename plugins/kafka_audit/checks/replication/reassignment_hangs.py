@@ -25,11 +25,11 @@ def reassignment_hangs(view: ClusterView) -> Iterator[Judgement]:
     for row in hanging:
         confidence = Confidence.MEASURED if row.unregistered else Confidence.SUSPECTED
         resource = f"topic/{row.topic}/partition/{row.partition}"
-        yield view.judge("KA608", resource, Status.FAIL, _evidence(row), confidence=confidence)
+        yield view.judge(resource, Status.FAIL, _evidence(row), confidence=confidence)
     unknown = _unknown(view, len(moving)) or (_NOT_MEASURED if None in grows.values() else {})
     throttle = _throttled(view)
     if unknown:
-        yield view.judge("KA608", "cluster", Status.UNKNOWN, unknown, moving=len(moving))
+        yield view.judge("cluster", Status.UNKNOWN, unknown, moving=len(moving))
     elif hanging:
         return
     elif throttle is not None and not moving:
@@ -37,9 +37,9 @@ def reassignment_hangs(view: ClusterView) -> Iterator[Judgement]:
         repair = "run `--verify` with that plan again, which removes the throttle"
         severity = None if throttle.slows else Severity.LOW
         reported = {"moving": 0, "what": what, "repair": repair, "topics": throttle.topics, "brokers": throttle.brokers or None}
-        yield view.judge("KA608", "cluster", Status.FAIL, reported, severity=severity)
+        yield view.judge("cluster", Status.FAIL, reported, severity=severity)
     else:
-        yield view.judge("KA608", "cluster", Status.PASS, moving=len(moving))
+        yield view.judge("cluster", Status.PASS, moving=len(moving))
 
 
 def _grows(view: ClusterView, row: ReassignedState) -> bool | None:

@@ -14,22 +14,22 @@ def single_broker(view: ClusterView) -> Iterator[Judgement]:
     registered, assigned = _listed(view) if view.kraft else (frozenset(view.brokers), view.partitions.assigned)
     unknown = _unknown_lists(view, registered, assigned) if view.kraft else _unread(view)
     if unknown:
-        yield view.judge("KA612", "cluster", Status.UNKNOWN, unknown, who="any broker")
+        yield view.judge("cluster", Status.UNKNOWN, unknown, who="any broker")
         return
     expected = 0 if view.info is None else view.info.expect_brokers or 0
     count = len(registered)
     if count > 1:
-        yield view.judge("KA612", "cluster", Status.PASS, count=count)
+        yield view.judge("cluster", Status.PASS, count=count)
     elif view.info is not None and view.info.expect_single_broker:
         reason = "the cluster file expects a single broker"
-        yield view.judge("KA612", "cluster", Status.NOT_APPLICABLE, count=count, reason=reason)
+        yield view.judge("cluster", Status.NOT_APPLICABLE, count=count, reason=reason)
     elif len(registered | assigned) > 1 or not registered or expected > 1:
         reason = f"{count} brokers are registered, and others are assigned or expected (KA113)"
-        yield view.judge("KA612", "cluster", Status.NOT_APPLICABLE, count=count, reason=reason)
+        yield view.judge("cluster", Status.NOT_APPLICABLE, count=count, reason=reason)
     elif not view.kraft and (unread := view.gap("topics")) is not None:
-        yield view.judge("KA612", "cluster", Status.UNKNOWN, who="any broker", error=unread.error, needs=unread.needs)
+        yield view.judge("cluster", Status.UNKNOWN, who="any broker", error=unread.error, needs=unread.needs)
     else:
-        yield view.judge("KA612", "cluster", Status.FAIL, count=count, broker=min(registered))
+        yield view.judge("cluster", Status.FAIL, count=count, broker=min(registered))
 
 
 def _unread(view: ClusterView) -> dict[str, object]:

@@ -13,6 +13,6 @@ def single_replica(view: ClusterView) -> Iterator[Judgement]:
     """A partition has one replica."""
     if len(view.known_brokers) == 1:
         reason = "the cluster has a single broker (KA612)"
-        yield view.judge("KA606", "cluster", Status.NOT_APPLICABLE, reason=reason)
+        yield view.judge("cluster", Status.NOT_APPLICABLE, reason=reason)
     else:
-        yield from judge_partitions(view, "KA606", "single_replica", momentary=False)
+        yield from judge_partitions(view, "single_replica", momentary=False)

@@ -12,7 +12,7 @@ from kafka_audit.model.finding import Judgement, Severity
 @check(code="KA605", severity=Severity.HIGH, parts=("topics",))
 def too_few_replicas(view: ClusterView) -> Iterator[Judgement]:
     """A partition requires all of its replicas to be in sync."""
-    yield from judge_partitions(view, "KA605", "too_few_replicas", momentary=False, min_isr=True, more=_adding)
+    yield from judge_partitions(view, "too_few_replicas", momentary=False, min_isr=True, more=_adding)
 
 
 def _adding(state: ReplicaState) -> Mapping[str, object]:

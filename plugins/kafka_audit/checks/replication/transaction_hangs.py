@@ -21,10 +21,10 @@ _MINUTE_MS = 60_000
 def transaction_hangs(view: ClusterView) -> Iterator[Judgement]:
     """A transaction stays open, and read_committed consumers wait for it."""
     if not any(row.topic == _TOPIC for row in view.differences.of(InternalTopic)):
-        yield view.judge("KA614", "cluster", Status.NOT_APPLICABLE, reason=f"no topic {_TOPIC} was found")
+        yield view.judge("cluster", Status.NOT_APPLICABLE, reason=f"no topic {_TOPIC} was found")
         return
     reads = BrokerReads(view.last_reads, _READ)
-    yield from nothing_asked(view, "KA614", reads)
+    yield from nothing_asked(view, reads)
     earlier = {(row.topic, row.partition, row.stable_offset): row for row in view.earlier(OldTransaction)}
     judged: set[int] = set()
     for row in view.newest(OldTransaction):
@@ -36,9 +36,9 @@ def transaction_hangs(view: ClusterView) -> Iterator[Judgement]:
         evidence = {"broker": broker, "who": f"broker {broker}"}
         gap = reads.gap(broker)
         if gap is not None:
-            yield view.judge("KA614", f"broker/{broker}", Status.UNKNOWN, {**evidence, **gap})
+            yield view.judge(f"broker/{broker}", Status.UNKNOWN, {**evidence, **gap})
         elif broker not in judged:
-            yield view.judge("KA614", f"broker/{broker}", Status.PASS, evidence)
+            yield view.judge(f"broker/{broker}", Status.PASS, evidence)
 
 
 def _judged(view: ClusterView, row: OldTransaction, earlier: OldTransaction | None) -> Judgement | None:
@@ -53,12 +53,11 @@ def _judged(view: ClusterView, row: OldTransaction, earlier: OldTransaction | No
         seen = "seen once" if earlier is None else "seen a short time ago, too"
         error = f"{seen}: its first record is older than {minutes} minutes by the producer's time"
         needs = f"another audit, {minutes} minutes after the first that saw it"
-        return view.judge("KA614", resource, Status.UNKNOWN, evidence, who=partition, error=error, needs=needs)
+        return view.judge(resource, Status.UNKNOWN, evidence, who=partition, error=error, needs=needs)
     confidence = Confidence.MEASURED
     if any(view.settings.get(broker, _TWO_PHASE).value == "true" for broker in view.settings.brokers):
         confidence = Confidence.SUSPECTED
     return view.judge(
-        "KA614",
         resource,
         Status.FAIL,
         evidence,

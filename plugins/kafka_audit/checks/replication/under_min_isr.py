@@ -11,4 +11,4 @@ from kafka_audit.model.finding import Judgement, Severity
 @check(code="KA602", severity=Severity.CRITICAL, parts=("topics",))
 def under_min_isr(view: ClusterView) -> Iterator[Judgement]:
     """A partition has fewer replicas in sync than min.insync.replicas."""
-    yield from judge_partitions(view, "KA602", "under_min_isr", min_isr=True)
+    yield from judge_partitions(view, "under_min_isr", min_isr=True)

@@ -12,7 +12,7 @@ from kafka_audit.model.finding import Judgement, Severity
 @check(code="KA604", severity=Severity.HIGH, parts=("topics",))
 def under_replicated(view: ClusterView) -> Iterator[Judgement]:
     """Replicas of a partition are not in sync."""
-    yield from judge_partitions(view, "KA604", "under_replicated", severity=_severity, more=_since)
+    yield from judge_partitions(view, "under_replicated", severity=_severity, more=_since)
 
 
 def _severity(state: ReplicaState) -> Severity | None:

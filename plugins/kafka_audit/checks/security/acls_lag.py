@@ -16,7 +16,7 @@ def acls_lag(view: ClusterView) -> Iterator[Judgement]:
     between = view.inter_broker
     if between.kraft or all(between.authorizer(broker).state == "unset" for broker in between.brokers if between.brokers):
         reason = NO_ZOOKEEPER if between.kraft else "no broker runs an authorizer"
-        yield view.judge("KA410", "cluster", Status.NOT_APPLICABLE, reason=reason)
+        yield view.judge("cluster", Status.NOT_APPLICABLE, reason=reason)
         return
     now, before = ({row.observer: row for row in rows} for rows in (view.newest(AclHolder), view.before(AclHolder)))
     sets: dict[str, set[str]] = {row.acls_digest: set() for row in view.of(AclHolder)}
@@ -25,23 +25,23 @@ def acls_lag(view: ClusterView) -> Iterator[Judgement]:
     for broker in between.brokers:
         evidence, resource = {"broker": broker, "who": f"broker {broker}"}, f"broker/{broker}"
         if between.authorizer(broker).state == "unset":
-            yield view.judge("KA410", resource, Status.NOT_APPLICABLE, reason=f"broker {broker} runs no authorizer")
+            yield view.judge(resource, Status.NOT_APPLICABLE, reason=f"broker {broker} runs no authorizer")
             continue
         if between.decides_otherwise(broker):
             reason = f"broker {broker} runs {between.authorizer(broker).value}, which may not use them"
-            yield view.judge("KA410", resource, Status.NOT_APPLICABLE, reason=reason)
+            yield view.judge(resource, Status.NOT_APPLICABLE, reason=reason)
             continue
         pairs = [(holders.get("zookeeper"), holders.get(f"broker:{broker}")) for holders in (now, before)]
         theirs, own_holder = pairs[0]
         if theirs is None or own_holder is None:
             needs = "read on /kafka-acl in ZooKeeper" if theirs is None else "Describe on Cluster"
             details = evidence | {"error": f"{'ZooKeeper' if theirs is None else 'its'} ACLs were not read", "needs": needs}
-            yield view.judge("KA410", resource, Status.UNKNOWN, details)
+            yield view.judge(resource, Status.UNKNOWN, details)
         elif theirs.acls_digest == own_holder.acls_digest:
-            yield view.judge("KA410", resource, Status.PASS, evidence, count=own_holder.acls)
+            yield view.judge(resource, Status.PASS, evidence, count=own_holder.acls)
         elif [row and row.acls_digest for row in pairs[1]] != [theirs.acls_digest, own_holder.acls_digest]:
-            yield view.judge("KA410", resource, Status.UNKNOWN, evidence | MOVING)
+            yield view.judge(resource, Status.UNKNOWN, evidence | MOVING)
         else:
             here, there = sets[own_holder.acls_digest], sets[theirs.acls_digest]
             details = evidence | {"lacks": len(there - here), "more": len(here - there)}
-            yield view.judge("KA410", resource, Status.FAIL, details)
+            yield view.judge(resource, Status.FAIL, details)

@@ -20,7 +20,7 @@ def authorizers_differ(view: ClusterView) -> Iterator[Judgement]:
     classes = Counter(setting.value for setting in settings.values() if setting.value)
     if settings and all(setting.state == "unset" for setting in settings.values()):
         reason = "no broker runs an authorizer"
-        yield view.judge("KA407", "cluster", Status.NOT_APPLICABLE, reason=reason)
+        yield view.judge("cluster", Status.NOT_APPLICABLE, reason=reason)
         return
     usual = min(classes, key=lambda name: (-classes[name], str(name)), default=None)
     for node, setting in settings.items():
@@ -30,11 +30,11 @@ def authorizers_differ(view: ClusterView) -> Iterator[Judgement]:
         if setting.state not in {"set", "unset"} or usual is None:
             needs = f"DescribeConfigs on Cluster, or server.properties of {party}"
             details = {"who": party, "error": "not every broker reported its authorizer", "needs": needs}
-            yield view.judge("KA407", resource, Status.UNKNOWN, details)
+            yield view.judge(resource, Status.UNKNOWN, details)
         elif setting.value == usual:
-            yield view.judge("KA407", resource, Status.PASS, evidence)
+            yield view.judge(resource, Status.PASS, evidence)
         else:
             kin = (setting.value or "").endswith("AclAuthorizer") and usual.endswith("AclAuthorizer")
-            failed = view.judge("KA407", resource, Status.FAIL, evidence, others=usual)
+            failed = view.judge(resource, Status.FAIL, evidence, others=usual)
             yield replace(failed, severity=Severity.MEDIUM if kin else None)
-    yield from no_brokers(view, "KA407")
+    yield from no_brokers(view)

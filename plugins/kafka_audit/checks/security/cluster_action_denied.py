@@ -27,19 +27,19 @@ def cluster_action_denied(view: ClusterView) -> Iterator[Judgement]:
         if result.status is Status.NOT_APPLICABLE or acls is None or not between.authorizer(result.broker).value:
             status = result.status if result.status is Status.NOT_APPLICABLE else Status.UNKNOWN
             missing = {"error": "its ACLs were not read", "needs": "Describe on Cluster, or read on /kafka-acl"}
-            yield view.judge("KA403", resource, status, evidence if result.error or result.reason else evidence | missing)
+            yield view.judge(resource, status, evidence if result.error or result.reason else evidence | missing)
         elif not denials:
-            yield view.judge("KA403", resource, Status.PASS, evidence | {"why": "no ACL denies ClusterAction"})
+            yield view.judge(resource, Status.PASS, evidence | {"why": "no ACL denies ClusterAction"})
         elif result.status is Status.FAIL and any(pair.acl in denials for pair in result.pairs):
             severity = Severity.HIGH if result.accepted else None
-            failed = view.judge("KA403", resource, Status.FAIL, evidence)
+            failed = view.judge(resource, Status.FAIL, evidence)
             yield replace(failed, confidence=result.confidence, severity=severity)
         elif result.status is Status.UNKNOWN:
-            yield view.judge("KA403", resource, Status.UNKNOWN, evidence)
+            yield view.judge(resource, Status.UNKNOWN, evidence)
         else:
             why = evidence["why"] if result.status is Status.PASS else f"{acl_phrase(denials[0])} does not match"
-            yield view.judge("KA403", resource, Status.PASS, evidence | {"why": why})
-    yield from no_brokers(view, "KA403")
+            yield view.judge(resource, Status.PASS, evidence | {"why": why})
+    yield from no_brokers(view)
 
 
 def _denies(acl: Acl) -> bool:

@@ -22,9 +22,9 @@ _CANNOT = {Confidence.MEASURED: "cannot", Confidence.INFERRED: "most likely cann
 class _Login:
     """Logins at one endpoint."""
 
-    def __init__(self, facts: Facts, broker: int, listener: Listener, code: str) -> None:
+    def __init__(self, facts: Facts, broker: int, listener: Listener) -> None:
         self._facts, self._view, self._between = facts, facts.view, facts.between
-        self._listener, self._broker, self._code = listener, broker, code
+        self._listener, self._broker = listener, broker
         self._symptom, self._accepted = facts.symptom(broker), facts.accepted(broker)
         self._lines = facts.view.logs.counting("KA412", broker, listener.name)
         self._users = self._between.users.get(listener.name, ())
@@ -32,7 +32,7 @@ class _Login:
     def judged(self) -> Judgement:
         status, confidence, fault, reported = self._weighed()
         evidence = {**self._words(fault, confidence, reported), **reported}
-        judgement = self._view.judge(self._code, f"broker/{self._broker}/listener/{self._listener.name}", status, evidence)
+        judgement = self._view.judge(f"broker/{self._broker}/listener/{self._listener.name}", status, evidence)
         if status is not Status.FAIL:
             return judgement
         # Who is connected stays so: without a symptom it is the next connection that fails.
@@ -96,7 +96,7 @@ class _Login:
             return Status.FAIL, Confidence.MEASURED, fault_of_clock(clock.shown_by[0].text, clock.edge.sources), {}
         confidence = None if diagnosis is None else diagnosis.confidence("login")
         if diagnosis is not None and confidence is not None:
-            rivals = tuple(kind.named(self._code) for kind in diagnosis.rivals("login"))
+            rivals = tuple(kind.named("KA412") for kind in diagnosis.rivals("login"))
             shown = [observation.text for candidate in diagnosis.of_group("login") for observation in candidate.shown_by]
             why = f"{', '.join(shown[:1]) or 'no other known cause is left'}, and {self._symptom}"
             left = {candidate.cause.name for candidate in diagnosis.of_group("login") if candidate.possible}
@@ -154,14 +154,14 @@ class _Login:
 @check(code="KA412", severity=Severity.CRITICAL, by_files=True)
 def inter_broker_login_fails(view: ClusterView) -> Iterator[Judgement]:
     """The controller or another broker cannot log in to a broker: certificate, mechanism or password."""
-    judged = tuple(_login_judgements(view, "KA412"))
+    judged = tuple(_login_judgements(view))
     yield from judged
     if not judged:
         error, needs = "no inter-broker listener is known", "DescribeConfigs on Cluster, or `properties` in the cluster file"
-        yield view.judge("KA412", "cluster", Status.UNKNOWN, who="any broker", error=error, needs=needs)
+        yield view.judge("cluster", Status.UNKNOWN, who="any broker", error=error, needs=needs)
 
 
-def _login_judgements(view: ClusterView, code: str) -> Iterator[Judgement]:
+def _login_judgements(view: ClusterView) -> Iterator[Judgement]:
     """Yield a judgement for each endpoint on which brokers hear others."""
     between, facts = view.inter_broker, facts_of(view)
     names = sorted({listener.name for listener in map(between.listener, between.brokers) if listener is not None})
@@ -170,4 +170,4 @@ def _login_judgements(view: ClusterView, code: str) -> Iterator[Judgement]:
             offered = between.offered(broker)
             if offered is None or name in offered:
                 listener = Listener(name=name, protocol=between.protocol(broker, name))
-                yield _Login(facts, broker, listener, code).judged()
+                yield _Login(facts, broker, listener).judged()

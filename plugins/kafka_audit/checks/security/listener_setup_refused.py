@@ -46,15 +46,15 @@ def listener_setup_refused(view: ClusterView) -> Iterator[Judgement]:
         need = _worst(view, broker)
         if need is None or (between.asked and need.status is Status.UNKNOWN):
             reason = need.says if need else "no listener uses SASL or names a keystore"
-            yield view.judge("KA414", resource, Status.NOT_APPLICABLE, evidence, reason=reason)
+            yield view.judge(resource, Status.NOT_APPLICABLE, evidence, reason=reason)
             continue
         reported = {
             Status.FAIL: {"key": need.key, "what": _what(need), "says": need.says},
             Status.UNKNOWN: {"key": need.key, "error": need.says, "needs": need.needs},
         }
-        judged = view.judge("KA414", resource, need.status, evidence | reported.get(need.status, {}))
+        judged = view.judge(resource, need.status, evidence | reported.get(need.status, {}))
         yield replace(judged, confidence=need.confidence)
-    yield from no_files(view, "KA414")
+    yield from no_files(view)
 
 
 def _what(need: _Need) -> str:

@@ -18,7 +18,7 @@ KAFKA_SAYS = (
 @check(code="KA406", severity=Severity.CRITICAL, by_files=True)
 def mechanism_not_enabled(view: ClusterView) -> Iterator[Judgement]:
     """The inter-broker SASL mechanism is not enabled on the inter-broker listener."""
-    yield from no_files(view, "KA406")
+    yield from no_files(view)
     between = view.next_start
     for broker in sorted(between.settings.files):
         listener, mechanism = between.listener(broker), between.mechanism(broker).value
@@ -32,9 +32,9 @@ def mechanism_not_enabled(view: ClusterView) -> Iterator[Judgement]:
         evidence["key"] = between.settings.first_set(broker, MECHANISM, own, "sasl.enabled.mechanisms")
         if listener.logs_in and (mechanism is None or not setting.known):
             facts = {"error": "a mechanism contains a placeholder", "needs": "the file as the broker reads it"}
-            yield view.judge("KA406", f"broker/{broker}", Status.UNKNOWN, evidence | facts)
+            yield view.judge(f"broker/{broker}", Status.UNKNOWN, evidence | facts)
             continue
         among = mechanism in enabled
         status = (Status.PASS if among else Status.FAIL) if listener.logs_in else Status.NOT_APPLICABLE
         reason = {} if listener.logs_in else {"reason": f"listener {listener.name} is {listener.protocol}"}
-        yield view.judge("KA406", f"broker/{broker}", status, evidence | reason)
+        yield view.judge(f"broker/{broker}", status, evidence | reason)

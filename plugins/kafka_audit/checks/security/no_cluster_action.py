@@ -17,8 +17,8 @@ def no_cluster_action(view: ClusterView) -> Iterator[Judgement]:
     between = view.inter_broker
     for result in cluster_action_results(view):
         resource = f"broker/{result.broker}"
-        judgement = view.judge("KA401", resource, result.status, result_evidence(between, result))
+        judgement = view.judge(resource, result.status, result_evidence(between, result))
         if result.status is Status.FAIL:
             judgement = replace(judgement, confidence=result.confidence, severity=Severity.HIGH if result.accepted else None)
         yield judgement
-    yield from no_brokers(view, "KA401")
+    yield from no_brokers(view)

@@ -12,8 +12,8 @@ from kafka_audit.model.finding import Judgement, Severity, Status
 @check(code="KA411", severity=Severity.MEDIUM, by_files=True)
 def open_between_brokers(view: ClusterView) -> Iterator[Judgement]:
     """Inter-broker traffic is not encrypted."""
-    yield from one_finding(view, "KA411", _judged(view))
-    yield from no_brokers(view, "KA411")
+    yield from one_finding(view, _judged(view))
+    yield from no_brokers(view)
 
 
 def _judged(view: ClusterView) -> Iterator[Judgement]:
@@ -23,7 +23,7 @@ def _judged(view: ClusterView) -> Iterator[Judgement]:
         if listener is None or listener.protocol is None:
             needs = f"DescribeConfigs on Cluster, or server.properties of broker {broker}"
             facts = {"who": f"broker {broker}", "error": "its inter-broker listener is unknown", "needs": needs}
-            yield view.judge("KA411", f"broker/{broker}", Status.UNKNOWN, facts)
+            yield view.judge(f"broker/{broker}", Status.UNKNOWN, facts)
             continue
         mechanism = between.mechanism(broker).value if listener.logs_in else None
         what = "every record and the brokers' password" if mechanism == "PLAIN" else "every record"
@@ -36,4 +36,4 @@ def _judged(view: ClusterView) -> Iterator[Judgement]:
         }
         evidence["key"] = between.settings.first_set(broker, "inter.broker.listener.name", "security.inter.broker.protocol")
         status = Status.PASS if listener.encrypted else Status.FAIL
-        yield view.judge("KA411", f"broker/{broker}/listener/{listener.name}", status, evidence)
+        yield view.judge(f"broker/{broker}/listener/{listener.name}", status, evidence)

@@ -21,12 +21,12 @@ def open_without_acl(view: ClusterView) -> Iterator[Judgement]:
         evidence = {"node": broker, "who": party, "subject": start_upper(party), "key": "allow.everyone.if.no.acl.found"}
         evidence["are"] = "will be" if later else "are"
         if authorizer.state == "unset":
-            yield view.judge("KA408", resource, Status.NOT_APPLICABLE, evidence, reason="it runs no authorizer")
+            yield view.judge(resource, Status.NOT_APPLICABLE, evidence, reason="it runs no authorizer")
         elif not authorizer.value or allows is None:
             error = "the key is set but hidden" if authorizer.value else "its settings were not read"
             needs = f"server.properties of {party} (`properties` in the cluster file)"
-            yield view.judge("KA408", resource, Status.UNKNOWN, evidence, error=error, needs=needs)
+            yield view.judge(resource, Status.UNKNOWN, evidence, error=error, needs=needs)
         else:
             source = between.settings.get(broker, "allow.everyone.if.no.acl.found").source
-            yield view.judge("KA408", resource, Status.FAIL if allows or later else Status.PASS, evidence, source=source)
-    yield from no_brokers(view, "KA408")
+            yield view.judge(resource, Status.FAIL if allows or later else Status.PASS, evidence, source=source)
+    yield from no_brokers(view)

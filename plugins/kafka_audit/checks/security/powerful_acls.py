@@ -20,18 +20,18 @@ def powerful_acls(view: ClusterView) -> Iterator[Judgement]:
     """An ACL grants a powerful right to every principal."""
     between = view.inter_broker
     if between.brokers and all(between.authorizer(broker).state == "unset" for broker in between.brokers):
-        yield view.judge("KA409", "cluster", Status.NOT_APPLICABLE, reason="no broker runs an authorizer")
+        yield view.judge("cluster", Status.NOT_APPLICABLE, reason="no broker runs an authorizer")
         return
     if not between.holders:
         needs = "Describe on Cluster, or read on /kafka-acl in ZooKeeper"
-        yield view.judge("KA409", "cluster", Status.UNKNOWN, error="no ACLs were read", needs=needs)
+        yield view.judge("cluster", Status.UNKNOWN, error="no ACLs were read", needs=needs)
         return
     foreign = [broker for broker in between.brokers if between.decides_otherwise(broker)]
     leftover = bool(foreign) and len(foreign) == sum(between.authorizer(broker).state != "unset" for broker in between.brokers)
     held = {holder.acls_digest for name, holder in between.holders.items() if name != "zookeeper" or not leftover}
     if not held:
         reason = f"{between.authorizer(foreign[0]).value} does not use the ACLs in ZooKeeper"
-        yield view.judge("KA409", "cluster", Status.NOT_APPLICABLE, reason=reason)
+        yield view.judge("cluster", Status.NOT_APPLICABLE, reason=reason)
         return
     acls = sorted({acl for acl in view.of(Acl) if acl.acls_digest in held}, key=acl_phrase)
     wide = [acl for acl in acls if _too_wide(acl)]
@@ -41,10 +41,10 @@ def powerful_acls(view: ClusterView) -> Iterator[Judgement]:
         "grants": tuple(map(_record, wide)) or None,
     }
     if not wide:
-        yield view.judge("KA409", "cluster", Status.PASS, evidence)
+        yield view.judge("cluster", Status.PASS, evidence)
         return
     high = any(acl.principal == ANY_PRINCIPAL and acl.resource_type == "Cluster" for acl in wide)
-    failed = view.judge("KA409", "cluster", Status.FAIL, evidence)
+    failed = view.judge("cluster", Status.FAIL, evidence)
     yield replace(failed, severity=Severity.HIGH if high else Severity.MEDIUM)
 
 

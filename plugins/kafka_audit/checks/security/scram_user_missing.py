@@ -24,7 +24,7 @@ def scram_user_missing(view: ClusterView) -> Iterator[Judgement]:
     for broker in between.brokers:
         judgement = _judged(view, broker)
         yield replace(judgement, severity=Severity.HIGH) if latent and judgement.status is Status.FAIL else judgement
-    yield from no_brokers(view, "KA405")
+    yield from no_brokers(view)
 
 
 def _judged(view: ClusterView, broker: int) -> Judgement:
@@ -35,14 +35,14 @@ def _judged(view: ClusterView, broker: int) -> Judgement:
     file = f"server.properties of broker {broker} (`properties` in the cluster file)"
     if listener is not None and listener.protocol is not None and not listener.logs_in:
         evidence["reason"] = f"listener {listener.name} is {listener.protocol}"
-        return view.judge("KA405", f"broker/{broker}", Status.NOT_APPLICABLE, evidence)
+        return view.judge(f"broker/{broker}", Status.NOT_APPLICABLE, evidence)
     if mechanism and not mechanism.startswith("SCRAM-"):
         evidence["reason"] = f"it logs in with {mechanism}"
-        return view.judge("KA405", f"broker/{broker}", Status.NOT_APPLICABLE, evidence)
+        return view.judge(f"broker/{broker}", Status.NOT_APPLICABLE, evidence)
     users = _users(between, broker, listener, mechanism) if listener and mechanism else set()
     if listener is None or not mechanism or len(users) != 1:
         evidence |= {"error": "its login is unknown", "needs": file}
-        return view.judge("KA405", f"broker/{broker}", Status.UNKNOWN, evidence)
+        return view.judge(f"broker/{broker}", Status.UNKNOWN, evidence)
     evidence |= {"user": next(iter(users)), "listener": listener.name}
     evidence["key"] = f"listener.name.{listener.name.lower()}.{mechanism.lower()}.sasl.jaas.config"
     known = view.logins.known_users(broker, listener.name, mechanism)
@@ -53,8 +53,8 @@ def _judged(view: ClusterView, broker: int) -> Judgement:
         evidence |= {"error": "SCRAM users were not read", "needs": ask}
     else:
         status = Status.PASS if evidence["user"] in known else Status.FAIL
-        return view.judge("KA405", f"broker/{broker}", status, evidence)
-    return view.judge("KA405", f"broker/{broker}", Status.UNKNOWN, evidence)
+        return view.judge(f"broker/{broker}", status, evidence)
+    return view.judge(f"broker/{broker}", Status.UNKNOWN, evidence)
 
 
 def _users(between: InterBroker, broker: int, listener: Listener, mechanism: str) -> set[str]:

@@ -23,11 +23,11 @@ def security_settings_refused(view: ClusterView) -> Iterator[Judgement]:
             found = _refused_setting(between, broker)
         except UnsupportedError as error:
             details = evidence | {"error": str(error), "needs": f"a start of broker {broker}"}
-            yield view.judge("KA413", resource, Status.UNKNOWN, details)
+            yield view.judge(resource, Status.UNKNOWN, details)
         else:
             more = evidence | ({"key": found[0], "says": found[1]} if found else {})
-            yield view.judge("KA413", resource, Status.FAIL if found else Status.PASS, more)
-    yield from no_files(view, "KA413")
+            yield view.judge(resource, Status.FAIL if found else Status.PASS, more)
+    yield from no_files(view)
 
 
 def _refused_setting(between: InterBroker, broker: int) -> tuple[str, str] | None:

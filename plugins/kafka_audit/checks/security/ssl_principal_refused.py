@@ -23,10 +23,10 @@ def ssl_principal_refused(view: ClusterView) -> Iterator[Judgement]:
     for result in cluster_action_results(view):
         status, confidence, reported = _verdict(view, result)
         evidence = {"broker": result.broker, "who": f"broker {result.broker}", "key": KEY, **reported}
-        judged = view.judge("KA404", f"broker/{result.broker}", status, evidence)
+        judged = view.judge(f"broker/{result.broker}", status, evidence)
         latent = result.accepted is not None and status is Status.FAIL
         yield replace(judged, confidence=confidence, severity=Severity.HIGH if latent else judged.severity)
-    yield from no_brokers(view, "KA404")
+    yield from no_brokers(view)
 
 
 def _verdict(view: ClusterView, result: ClusterActionResult) -> _Verdict:

@@ -19,7 +19,7 @@ def super_users_differ(view: ClusterView) -> Iterator[Judgement]:
     between = view.inter_broker
     yield from _alike(view, between.brokers)
     yield from _alike(view, sorted(between.settings.controllers))
-    yield from no_brokers(view, "KA402")
+    yield from no_brokers(view)
 
 
 def _alike(view: ClusterView, nodes: Sequence[int]) -> Iterator[Judgement]:
@@ -33,7 +33,7 @@ def _alike(view: ClusterView, nodes: Sequence[int]) -> Iterator[Judgement]:
         users, party = known.get(node), between.settings.party(node)
         resource, (kind, _, _) = party.replace(" ", "/"), party.partition(" ")
         if reason := _aside(between, node):
-            yield view.judge("KA402", resource, Status.NOT_APPLICABLE, who=party, reason=reason)
+            yield view.judge(resource, Status.NOT_APPLICABLE, who=party, reason=reason)
         elif users is None or len(known) == 1:
             yield _unread_super_users(view, node, hidden=node in reported and users is None)
         else:
@@ -42,7 +42,7 @@ def _alike(view: ClusterView, nodes: Sequence[int]) -> Iterator[Judgement]:
             evidence |= {"others": named_nodes(kind, others), "fault": fault, "count": len(users)}
             evidence |= {f"other_{kind}s": tuple(sorted(others)), "lacks": tuple(sorted(usual - users))}
             evidence["more"] = tuple(sorted(users - usual))
-            yield view.judge("KA402", resource, Status.FAIL if fault else Status.PASS, evidence)
+            yield view.judge(resource, Status.FAIL if fault else Status.PASS, evidence)
 
 
 def _aside(between: InterBroker, broker: int) -> str:
@@ -77,4 +77,4 @@ def _unread_super_users(view: ClusterView, broker: int, *, hidden: bool) -> Judg
         f"{_KEY} is set but hidden" if hidden else "its settings were not read" if own else f"super users of {others} are unknown"
     )
     needs = f"server.properties of {party if own else others} (`properties` in the cluster file)"
-    return view.judge("KA402", party.replace(" ", "/"), Status.UNKNOWN, who=party, error=error, needs=needs)
+    return view.judge(party.replace(" ", "/"), Status.UNKNOWN, who=party, error=error, needs=needs)

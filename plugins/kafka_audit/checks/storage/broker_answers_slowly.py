@@ -27,9 +27,9 @@ _STALL_MS = 2000
 def broker_answers_slowly(view: ClusterView) -> Iterator[Judgement]:
     """A broker answers the auditor ten times more slowly than the other brokers."""
     reads = BrokerReads(view.last_reads, "Metadata")
-    yield from nothing_asked(view, "KA508", reads)
+    yield from nothing_asked(view, reads)
     if reads.brokers and len(reads.brokers) <= _TWO:
-        yield view.judge("KA508", "cluster", Status.NOT_APPLICABLE, reason="there are fewer than three brokers")
+        yield view.judge("cluster", Status.NOT_APPLICABLE, reason="there are fewer than three brokers")
         return
     now, earlier = _Times(view.last_reads), _Times(view.last_reads_earlier)
     reads_of: dict[str, list[SourceRead]] = {}
@@ -45,18 +45,16 @@ def broker_answers_slowly(view: ClusterView) -> Iterator[Judgement]:
         failed = unanswered.get(f"broker:{broker}", [])
         if stalls:
             evidence = facts | {"slow": listing(stalls, 3), "samples": len(stalls)}
-            yield view.judge(
-                "KA508", f"broker/{broker}", Status.FAIL, evidence, severity=Severity.HIGH, confidence=Confidence.INFERRED
-            )
+            yield view.judge(f"broker/{broker}", Status.FAIL, evidence, severity=Severity.HIGH, confidence=Confidence.INFERRED)
         elif len(slow) >= _TWO:
             texts = [f"{operation} took {ms} ms, {usual} ms elsewhere" for operation, (ms, usual) in slow.items()]
             confidence = Confidence.INFERRED if len(_slow(earlier, broker)) >= _TWO else Confidence.SUSPECTED
             evidence = facts | {"slow": listing(texts, 3), "operations": tuple(slow)}
-            yield view.judge("KA508", f"broker/{broker}", Status.FAIL, evidence, confidence=confidence)
+            yield view.judge(f"broker/{broker}", Status.FAIL, evidence, confidence=confidence)
         elif failed:
-            yield view.judge("KA508", f"broker/{broker}", Status.UNKNOWN, {**facts, **failed_texts(failed)})
+            yield view.judge(f"broker/{broker}", Status.UNKNOWN, {**facts, **failed_texts(failed)})
         else:
-            yield view.judge("KA508", f"broker/{broker}", Status.PASS, facts)
+            yield view.judge(f"broker/{broker}", Status.PASS, facts)
 
 
 def _is_unanswered(read: SourceRead) -> bool:

@@ -17,14 +17,14 @@ _NO_SIZES = "this version does not report sizes (Kafka 3.3 and later do)"
 def disk_fills_up(view: ClusterView) -> Iterator[Judgement]:
     """The disk of a log dir is nearly full, or much fuller than the other disks of its broker."""
     reads = BrokerReads(view.last_reads, LOG_DIRS)
-    yield from nothing_asked(view, "KA505", reads)
+    yield from nothing_asked(view, reads)
     for broker in reads.brokers:
         dirs = view.log_dirs(broker)
         shares = {path: share for path, row in dirs.items() if (share := _used(row)) is not None}
         yield from (_judged(view, broker, path, shares, offline=bool(dirs[path].error)) for path in sorted(dirs))
         if not dirs:
             gap = reads.gap(broker) or NO_LOG_DIRS
-            yield view.judge("KA505", f"broker/{broker}", Status.UNKNOWN, gap, who=f"broker {broker}")
+            yield view.judge(f"broker/{broker}", Status.UNKNOWN, gap, who=f"broker {broker}")
 
 
 def _judged(view: ClusterView, broker: int, path: str, shares: Mapping[str, int], *, offline: bool) -> Judgement:
@@ -32,7 +32,7 @@ def _judged(view: ClusterView, broker: int, path: str, shares: Mapping[str, int]
     resource = f"broker/{broker}/logdir/{path}"
     if path not in shares:
         reason = "it is offline (KA501)" if offline else _NO_SIZES
-        return view.judge("KA505", resource, Status.NOT_APPLICABLE, evidence, reason=reason)
+        return view.judge(resource, Status.NOT_APPLICABLE, evidence, reason=reason)
     share, emptiest, fault = shares[path], min(shares, key=lambda share: (shares[share], share)), None
     evidence["used"] = share
     if share > _NEARLY_FULL:
@@ -40,7 +40,7 @@ def _judged(view: ClusterView, broker: int, path: str, shares: Mapping[str, int]
     elif share > _FULL and share - shares[emptiest] > _APART:
         fault = f"the disk of {emptiest} is {shares[emptiest]} % full"
     status = Status.FAIL if fault else Status.PASS
-    return view.judge("KA505", resource, status, evidence | ({"fault": fault} if fault else {}))
+    return view.judge(resource, status, evidence | ({"fault": fault} if fault else {}))
 
 
 def _used(row: LogDir) -> int | None:

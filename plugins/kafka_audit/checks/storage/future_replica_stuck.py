@@ -15,7 +15,7 @@ from kafka_audit.model.tables import LogDirReplica
 def future_replica_stuck(view: ClusterView) -> Iterator[Judgement]:
     """A replica that is being moved to another log dir of its broker makes no progress."""
     reads = BrokerReads(view.last_reads, LOG_DIRS)
-    yield from nothing_asked(view, "KA504", reads)
+    yield from nothing_asked(view, reads)
     earlier = {_place(row): row for row in view.earlier(LogDirReplica)}
     for broker in reads.brokers:
         moving = sorted((row for row in view.newest(LogDirReplica) if row.broker_id == broker), key=_place)
@@ -33,7 +33,7 @@ def future_replica_stuck(view: ClusterView) -> Iterator[Judgement]:
             evidence |= {"partitions": names, "lag": first.offset_lag, "path": first.path}
         else:
             status = Status.PASS
-        yield view.judge("KA504", f"broker/{broker}", status, evidence)
+        yield view.judge(f"broker/{broker}", status, evidence)
 
 
 def _place(row: LogDirReplica) -> tuple[str, int, str, int]:

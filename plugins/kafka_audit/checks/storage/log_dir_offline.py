@@ -13,7 +13,7 @@ from kafka_audit.model.finding import Judgement, Severity, Status
 def log_dir_offline(view: ClusterView) -> Iterator[Judgement]:
     """A log dir of a broker is offline: its disk failed."""
     reads = BrokerReads(view.last_reads, LOG_DIRS)
-    yield from nothing_asked(view, "KA501", reads)
+    yield from nothing_asked(view, reads)
     for broker in reads.brokers:
         dirs = view.log_dirs(broker)
         left = sum(not row.error for row in dirs.values())
@@ -22,7 +22,7 @@ def log_dir_offline(view: ClusterView) -> Iterator[Judgement]:
             evidence = {"broker": broker, "who": f"broker {broker}", "path": path, "left": left, "dirs": len(dirs)}
             evidence |= {"replicas": row.replicas, "error": f"error {row.error} for {path}"}
             evidence |= {"needs": "an answer without an error for it"}
-            yield view.judge("KA501", f"broker/{broker}/logdir/{path}", status, evidence)
+            yield view.judge(f"broker/{broker}/logdir/{path}", status, evidence)
         if not dirs:
             gap = reads.gap(broker) or NO_LOG_DIRS
-            yield view.judge("KA501", f"broker/{broker}", Status.UNKNOWN, gap, who=f"broker {broker}")
+            yield view.judge(f"broker/{broker}", Status.UNKNOWN, gap, who=f"broker {broker}")

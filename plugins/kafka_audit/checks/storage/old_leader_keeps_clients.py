@@ -15,7 +15,7 @@ from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
 def old_leader_keeps_clients(view: ClusterView) -> Iterator[Judgement]:
     """A broker that led partitions returns a storage error for them, and some clients do not refresh their metadata."""
     reads = BrokerReads(view.last_reads, LIST_OFFSETS)
-    yield from nothing_asked(view, "KA506", reads)
+    yield from nothing_asked(view, reads)
     held: dict[int, list[FormerLeaderState]] = defaultdict(list)
     for row in view.differences.of(FormerLeaderState):
         if row.preferred or row.leader_before == row.broker_id:
@@ -26,14 +26,14 @@ def old_leader_keeps_clients(view: ClusterView) -> Iterator[Judgement]:
             led = sum(row.leader_before == broker for row in held[broker])
             confidence = Confidence.MEASURED if led else Confidence.INFERRED
             evidence = _evidence(sorted(held[broker], key=lambda row: (row.topic, row.partition)), led)
-            yield view.judge("KA506", resource, Status.FAIL, evidence, confidence=confidence, broker=broker)
+            yield view.judge(resource, Status.FAIL, evidence, confidence=confidence, broker=broker)
         elif gap := reads.gap(broker):
-            yield view.judge("KA506", resource, Status.UNKNOWN, gap, broker=broker, who=f"broker {broker}")
+            yield view.judge(resource, Status.UNKNOWN, gap, broker=broker, who=f"broker {broker}")
         elif reads.answered(broker):
-            yield view.judge("KA506", resource, Status.PASS, broker=broker)
+            yield view.judge(resource, Status.PASS, broker=broker)
         else:
             reason = "it leads no partition, and no view lists a replica of it as offline"
-            yield view.judge("KA506", resource, Status.NOT_APPLICABLE, broker=broker, reason=reason)
+            yield view.judge(resource, Status.NOT_APPLICABLE, broker=broker, reason=reason)
 
 
 def _evidence(rows: Sequence[FormerLeaderState], led: int) -> dict[str, object]:

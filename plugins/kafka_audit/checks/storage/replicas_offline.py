@@ -14,7 +14,7 @@ from kafka_audit.model.tables import LeadershipAnswer, LeadershipAsked
 def replicas_offline(view: ClusterView) -> Iterator[Judgement]:
     """Replicas of a running broker are offline."""
     reads = BrokerReads(view.last_reads, LIST_OFFSETS)
-    yield from nothing_asked(view, "KA503", reads)
+    yield from nothing_asked(view, reads)
     asked = {row.broker_id: row for row in view.newest(LeadershipAsked)}
     for broker in reads.brokers:
         own_answers = [row for row in view.newest(LeadershipAnswer) if row.broker_id == broker]
@@ -24,15 +24,15 @@ def replicas_offline(view: ClusterView) -> Iterator[Judgement]:
         evidence["listed_offline"] = row.listed_offline if row else 0
         if offline:
             evidence |= {"count": len(offline), "partitions": first_partitions(offline)}
-            yield view.judge("KA503", resource, Status.FAIL, evidence)
+            yield view.judge(resource, Status.FAIL, evidence)
         elif row is None:
             gap = reads.gap(broker)
             reason = {"reason": "it leads no partition, and no view lists a replica of it as offline"}
             status = Status.UNKNOWN if gap else Status.NOT_APPLICABLE
-            yield view.judge("KA503", resource, status, {**evidence, **(gap or reason)})
+            yield view.judge(resource, status, {**evidence, **(gap or reason)})
         elif row.listed_offline:
             evidence |= {"error": f"brokers list {row.listed_offline} of its replicas as offline, but it serves them"}
             evidence["needs"] = "another audit: it has just restarted, or its controller has not accepted it (KA105)"
-            yield view.judge("KA503", resource, Status.UNKNOWN, evidence)
+            yield view.judge(resource, Status.UNKNOWN, evidence)
         else:
-            yield view.judge("KA503", resource, Status.PASS, evidence, asked=row.as_leader + row.as_former)
+            yield view.judge(resource, Status.PASS, evidence, asked=row.as_leader + row.as_former)

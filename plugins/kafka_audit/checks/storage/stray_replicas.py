@@ -14,7 +14,7 @@ from kafka_audit.model.tables import LogDir
 def stray_replicas(view: ClusterView) -> Iterator[Judgement]:
     """A broker has replicas in its log dirs that are not assigned to it."""
     reads = BrokerReads(view.last_reads, LOG_DIRS)
-    yield from nothing_asked(view, "KA507", reads)
+    yield from nothing_asked(view, reads)
     confidence = Confidence.SUSPECTED if view.kraft and _may_hide(view) else Confidence.MEASURED
     for broker in reads.brokers:
         resource, facts = f"broker/{broker}", {"broker": broker, "who": f"broker {broker}"}
@@ -23,16 +23,16 @@ def stray_replicas(view: ClusterView) -> Iterator[Judgement]:
         if not dirs or any(row.error for row in dirs):
             offline = {"error": "a log dir is offline", "needs": "all log dirs of the broker online (KA501)"}
             gap = reads.gap(broker) or (offline if dirs else NO_LOG_DIRS)
-            yield view.judge("KA507", resource, Status.UNKNOWN, {**facts, **gap})
+            yield view.judge(resource, Status.UNKNOWN, {**facts, **gap})
             continue
         held, assigned = sum(row.replicas for row in dirs), view.partitions.held_by(broker)
         evidence = facts | {"held": held, "assigned": assigned, "stray": held - assigned}
         if held <= assigned:
-            yield view.judge("KA507", resource, Status.PASS, evidence)
+            yield view.judge(resource, Status.PASS, evidence)
         elif not view.steady or sum(row.replicas for row in before) != held:
-            yield view.judge("KA507", resource, Status.UNKNOWN, facts | MOVING)
+            yield view.judge(resource, Status.UNKNOWN, facts | MOVING)
         else:
-            yield view.judge("KA507", resource, Status.FAIL, evidence, confidence=confidence)
+            yield view.judge(resource, Status.FAIL, evidence, confidence=confidence)
 
 
 def _may_hide(view: ClusterView) -> bool:

@@ -16,7 +16,7 @@ _FEWEST, _READ = 3, "zookeeper access and size of znodes"
 @check(code="KA801", severity=Severity.MEDIUM)
 def ensemble_size_weak(view: ClusterView) -> Iterator[Judgement]:
     """ZooKeeper has too few servers to lose one, or an even number."""
-    yield from no_ensemble(view, "KA801", ZookeeperMember)
+    yield from no_ensemble(view, ZookeeperMember)
     members = view.newest(ZookeeperMember)
     if not members:
         return
@@ -29,21 +29,21 @@ def ensemble_size_weak(view: ClusterView) -> Iterator[Judgement]:
     if modes == {None} or (count == 1 and modes != {"standalone"}):
         error = f"no answer from {named_servers(members)}" if modes == {None} else f"{voters[0].member} belongs to an ensemble"
         needs = "every server of the ensemble under `zookeeper` in the cluster file"
-        yield view.judge("KA801", "cluster", Status.UNKNOWN, error=error, needs=needs)
+        yield view.judge("cluster", Status.UNKNOWN, error=error, needs=needs)
         return
     evidence = _evidence(count, [member.member for member in voters])
     spare, why = (count - 1) // 2, evidence["why"]
     unread = [read for read in view.last_reads if read.operation == _READ and read.outcome == "failed"]
     if spare and count % 2 and unread:
         error, needs = f"/zookeeper/config was not read: {unread[0].error}", unread[0].needs or "a ZooKeeper that answers"
-        yield view.judge("KA801", "cluster", Status.UNKNOWN, error=error, needs=needs)
+        yield view.judge("cluster", Status.UNKNOWN, error=error, needs=needs)
     elif spare and count % 2:
-        yield view.judge("KA801", "cluster", Status.PASS, evidence)
+        yield view.judge("cluster", Status.PASS, evidence)
     elif modes == {"standalone"}:
-        yield view.judge("KA801", "cluster", Status.FAIL, evidence)
+        yield view.judge("cluster", Status.FAIL, evidence)
     else:
         evidence["why"] = f"{why}, unless the connection string names only a part of the ensemble"
-        yield view.judge("KA801", "cluster", Status.FAIL, evidence, severity=Severity.LOW, confidence=Confidence.SUSPECTED)
+        yield view.judge("cluster", Status.FAIL, evidence, severity=Severity.LOW, confidence=Confidence.SUSPECTED)
 
 
 def _evidence(count: int, servers: Sequence[str]) -> dict[str, object]:
@@ -57,4 +57,4 @@ def _of_ensemble(view: ClusterView, hosts: Sequence[str]) -> Judgement:
     """Judge what the ensemble itself reports."""
     count = len(hosts)
     weak = count < _FEWEST or count % 2 == 0
-    return view.judge("KA801", "cluster", Status.FAIL if weak else Status.PASS, _evidence(count, hosts))
+    return view.judge("cluster", Status.FAIL if weak else Status.PASS, _evidence(count, hosts))

@@ -13,12 +13,12 @@ from kafka_audit.model.tables import ZookeeperNode
 @check(code="KA806", severity=Severity.MEDIUM)
 def notifications_unprocessed(view: ClusterView) -> Iterator[Judgement]:
     """Notifications for the controller or for other brokers remain in ZooKeeper."""
-    yield from no_ensemble(view, "KA806", ZookeeperNode)
+    yield from no_ensemble(view, ZookeeperNode)
     found = {znode.path: znode.children for znode in view.newest(ZookeeperNode) if znode.path in NOTICES}
     if not found:
         if view.newest(ZookeeperNode):
             needs = "a Kafka broker that has started with this ZooKeeper"
-            yield view.judge("KA806", "cluster", Status.UNKNOWN, error="the znodes for notifications do not exist", needs=needs)
+            yield view.judge("cluster", Status.UNKNOWN, error="the znodes for notifications do not exist", needs=needs)
         return
     old = {znode.path: znode.children for znode in view.before(ZookeeperNode)}
     many = [path for path, children in found.items() if children >= NOTICES[path]]
@@ -28,8 +28,8 @@ def notifications_unprocessed(view: ClusterView) -> Iterator[Judgement]:
         "znodes": tuple({"path": path, "children": found[path]} for path in lasting or sorted(found)),
     }
     if lasting:
-        yield view.judge("KA806", "cluster", Status.FAIL, reported)
+        yield view.judge("cluster", Status.FAIL, reported)
     elif many:
-        yield view.judge("KA806", "cluster", Status.UNKNOWN, ONCE_BY_ZOOKEEPER)
+        yield view.judge("cluster", Status.UNKNOWN, ONCE_BY_ZOOKEEPER)
     else:
-        yield view.judge("KA806", "cluster", Status.PASS, reported)
+        yield view.judge("cluster", Status.PASS, reported)

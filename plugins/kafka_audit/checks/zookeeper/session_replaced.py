@@ -19,7 +19,7 @@ def session_replaced(view: ClusterView) -> Iterator[Judgement]:
     gap = view.gap_earlier("brokers")
     if gap is not None and gap.whole:
         reported = {"who": "any broker", "error": gap.error, "needs": gap.needs, "reason": gap.reason}
-        yield view.judge("KA805", "cluster", gap.status, reported)
+        yield view.judge("cluster", gap.status, reported)
         return
     for broker, registration in sorted(view.brokers.items()):
         if broker not in view.brokers_earlier:
@@ -27,7 +27,7 @@ def session_replaced(view: ClusterView) -> Iterator[Judgement]:
         now, earlier = registration.session, view.brokers_earlier[broker].session
         before = view.brokers_before[broker].session if broker in view.brokers_before else now
         if now == before == earlier:
-            yield view.judge("KA805", f"broker/{broker}", Status.PASS, broker=broker, who=f"broker {broker}")
+            yield view.judge(f"broker/{broker}", Status.PASS, broker=broker, who=f"broker {broker}")
         else:
             yield _replaced(view, registration, thrice=before not in {now, earlier})
 
@@ -44,16 +44,16 @@ def _replaced(view: ClusterView, registration: BrokerRegistration, *, thrice: bo
     if expired:
         row = expired[-1]
         why = f"its log reports {counted(row.matches, 'expired session')}, last {when(row)}"
-        return view.judge("KA805", resource, Status.FAIL, evidence, why=why)
+        return view.judge(resource, Status.FAIL, evidence, why=why)
     if thrice:
         why = "it had three sessions since the previous snapshot, and the last one is seconds old"
-        return view.judge("KA805", resource, Status.FAIL, evidence, confidence=Confidence.INFERRED, why=why)
+        return view.judge(resource, Status.FAIL, evidence, confidence=Confidence.INFERRED, why=why)
     error = "its session is new, and it is unknown whether the broker restarted"
     needs = "`logs` of the brokers in the cluster file"
     if any(read.outcome == "answered" for read in view.reads.of_logs.get(broker, ())):
         error = "its session is new, and the part of its log that was read shows no expired session"
         needs = "lines of its log from before its registration, with readable timestamps"
-    return view.judge("KA805", resource, Status.UNKNOWN, evidence, error=error, needs=needs)
+    return view.judge(resource, Status.UNKNOWN, evidence, error=error, needs=needs)
 
 
 def _is_of_this(row: LogLine, registered_ms: int | None) -> bool:

@@ -17,9 +17,9 @@ NEAR = JUTE_MAXBUFFER // 2
 @check(code="KA807", severity=Severity.MEDIUM)
 def znode_near_limit(view: ClusterView) -> Iterator[Judgement]:
     """A znode, or the list of its children, is near ZooKeeper's size limit."""
-    yield from no_ensemble(view, "KA807", ZookeeperNode)
+    yield from no_ensemble(view, ZookeeperNode)
     nodes = view.newest(ZookeeperNode)
     if nodes:
         largest = max(nodes, key=lambda node: (node.bytes, node.path))
         status = Status.FAIL if largest.bytes >= NEAR else Status.PASS
-        yield view.judge("KA807", "cluster", status, path=largest.path, bytes=f"{largest.bytes}", limit=f"{JUTE_MAXBUFFER}")
+        yield view.judge("cluster", status, path=largest.path, bytes=f"{largest.bytes}", limit=f"{JUTE_MAXBUFFER}")

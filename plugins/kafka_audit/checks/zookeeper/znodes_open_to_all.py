@@ -15,12 +15,12 @@ _CHANGES = {"c": "create below", "w": "write", "d": "delete below", "a": "change
 @check(code="KA804", severity=Severity.MEDIUM)
 def znodes_open_to_all(view: ClusterView) -> Iterator[Judgement]:
     """Every client may write znodes that Kafka depends on."""
-    yield from no_ensemble(view, "KA804", ZookeeperNode)
+    yield from no_ensemble(view, ZookeeperNode)
     nodes = {znode.path: znode.anyone for znode in view.newest(ZookeeperNode) if znode.anyone is not None}
     if not nodes:
         if view.newest(ZookeeperNode):
             needs = "a ZooKeeper that reports ACLs to the auditor"
-            yield view.judge("KA804", "cluster", Status.UNKNOWN, error="no ACL was read", needs=needs)
+            yield view.judge("cluster", Status.UNKNOWN, error="no ACL was read", needs=needs)
         return
     letters = {path: [letter for letter in _CHANGES if letter in anyone] for path, anyone in nodes.items()}
     opened = sorted(path for path, allowed in letters.items() if allowed)
@@ -32,4 +32,4 @@ def znodes_open_to_all(view: ClusterView) -> Iterator[Judgement]:
         "znodes": tuple(opened) or None,
         "may": may or "change",
     }
-    yield view.judge("KA804", "cluster", Status.FAIL if opened else Status.PASS, evidence)
+    yield view.judge("cluster", Status.FAIL if opened else Status.PASS, evidence)

@@ -15,7 +15,7 @@ from kafka_audit.model.text import counted
 @check(code="KA802", severity=Severity.CRITICAL)
 def zookeeper_server_down(view: ClusterView) -> Iterator[Judgement]:
     """A ZooKeeper server is down, or runs and does not serve requests."""
-    yield from no_ensemble(view, "KA802", ZookeeperMember)
+    yield from no_ensemble(view, ZookeeperMember)
     members = view.newest(ZookeeperMember)
     if not members:
         return
@@ -33,12 +33,12 @@ def zookeeper_server_down(view: ClusterView) -> Iterator[Judgement]:
     if lasting:
         lost = not view.newest(Registry)
         evidence["consequence"] = "the majority is lost" if lost else "the others still have a majority"
-        judgement = view.judge("KA802", "cluster", Status.FAIL, evidence)
+        judgement = view.judge("cluster", Status.FAIL, evidence)
         yield judgement if lost else replace(judgement, severity=Severity.HIGH)
     elif away:
-        yield view.judge("KA802", "cluster", Status.UNKNOWN, evidence | ONCE_BY_ZOOKEEPER)
+        yield view.judge("cluster", Status.UNKNOWN, evidence | ONCE_BY_ZOOKEEPER)
     elif closed:
         needs = f"srvr in 4lw.commands.whitelist of {', '.join(member.member for member in closed)}"
-        yield view.judge("KA802", "cluster", Status.UNKNOWN, evidence, error=named_servers(closed), needs=needs)
+        yield view.judge("cluster", Status.UNKNOWN, evidence, error=named_servers(closed), needs=needs)
     else:
-        yield view.judge("KA802", "cluster", Status.PASS, evidence)
+        yield view.judge("cluster", Status.PASS, evidence)
