@@ -39,7 +39,6 @@ NAVIGATION = {
         "/docs/tables",
         "/docs/versions",
         "/docs/corpus",
-        "/docs/puzzles",
         "/docs/threads",
         "/docs/peers",
         "/docs/performance",
