@@ -16,7 +16,7 @@ export PATH := $(PATH):/usr/sbin:/sbin
 # Audits, tests and tasks of Airflow are many short processes. Without compiled files each compiles Airflow and Spark's Python anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-write-docs = $(BIN)/python -m testbed.relation_columns && $(BIN)/python -m kafka_audit.report.docs docs && $(BIN)/python -m testbed.room_map docs && PYTHONPATH=plugins:tests $(BIN)/python -m report.threads
+write-docs = $(BIN)/python -m testbed.relation_columns && $(BIN)/python -m kafka_audit.report.docs docs && PYTHONPATH=plugins:tests $(BIN)/python -m report.threads
 
 help: ## list all targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  make %-11s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -85,7 +85,7 @@ accept: $(INSTALLED) ## show what changed in expected results, and accept it: ca
 airflow: needs-namespaces needs-java $(INSTALLED) ## check the wheel with Airflow 3.1, 3.2 and 3.3, and write the table of docs/airflow.md [AIRFLOW=3.3.2/3.12]
 	@$(BIN)/python -m testbed.airflow_versions run $(AIRFLOW)
 
-docs: $(INSTALLED) ## generate docs/checks, docs/symptoms, docs/tables.md, docs/logs.md, docs/rooms.md, and the embedded engine's SQL
+docs: $(INSTALLED) ## generate docs/checks, docs/symptoms, docs/tables.md, docs/logs.md, and the embedded engine's SQL
 	@$(write-docs)
 
 # -W: a broken link and a page outside of the navigation are errors. -E: the navigation is not in the pages, so none is kept.

@@ -63,3 +63,9 @@ def test_the_kinds_of_exceptions_are_named():
 
 def test_the_keys_of_a_healthy_cluster_are_named():
     assert quoted(section("A healthy cluster in `controls.yaml`", "\n\n")) == keys_of(Control)
+
+
+def test_the_table_of_packages_has_each_package():
+    table = section("## Packages", "## Before a commit").replace("plugins/kafka_audit/", "")
+    packages = sorted(path.parent.name for path in (ROOT / "plugins" / "kafka_audit").glob("*/__init__.py"))
+    assert [package for package in packages if f"`{package}`" not in table] == []
