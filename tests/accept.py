@@ -1,8 +1,8 @@
 """Show how the expected results of cases differ from what the code says today, and accept them: `make accept`.
 
 Expected are the judgements and printed texts in the cases of checks, the incidents in those of incidents and pictures, the tables
-that checks need (`needs.json`), and two whole terminal pages. The numbers of suppressions get lower. `make accept` writes the
-generated pages after it. Read the differences: what is accepted here is what tests demand from then on.
+that checks need (`needs.json`), and two whole terminal pages. `make accept` writes the generated pages after it. Read the
+differences: what is accepted here is what tests demand from then on.
 """
 
 import argparse
@@ -12,7 +12,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import suppressions
 from airflow_environment import ROOT
 from checks import needs, pictures
 from checks.cases import base, case_files, cases
@@ -94,7 +93,6 @@ def accepted(codes: Sequence[str]) -> tuple[dict[Path, str], list[str]]:
     needed = {code: check.needs for code, check in catalogue().items()}
     needed |= {code: needs.needed(check, views) for code, check in checks.items()}
     texts[needs.FILE] = needs.as_text(needed)
-    texts[suppressions.FILE] = suppressions.lowered()
     texts |= {path: page_of(*case) for case, path in WRITTEN.items()}
     return texts, by_hand
 
