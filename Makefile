@@ -2,7 +2,7 @@
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo audit check accept test integration scenarios corpus healthy recordings kills soak differential fuzz lint airflow docs site lock sbom release bench kerberos clean install needs-python needs-java needs-namespaces
+.PHONY: help demo audit check accept test integration scenarios corpus healthy recordings kills soak differential fuzz lint airflow docs site lock sbom bench kerberos clean install needs-python needs-java needs-namespaces
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -110,9 +110,6 @@ sbom: $(INSTALLED) ## write the SBOM of the image as CycloneDX JSON, with hashes
 	sed "s/^dynamic = .*/version = \"$$version\"/" pyproject.toml > build/pyproject.toml
 	@cat requirements.txt requirements/image.txt | $(BIN)/cyclonedx-py requirements --pyproject build/pyproject.toml \
 	  --output-reproducible --output-format JSON --output-file "$(SBOM)" -
-
-release: needs-namespaces needs-java $(INSTALLED) ## run the checklist of a release, and build its archives into build/release [STEPS=: only these]
-	@$(BIN)/python -m testbed.release $(STEPS)
 
 clean: ## remove files of tests, tools and the demo; keep .venv and the cache of Kafka's jars
 	@rm -rf .work build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache spark-warehouse metastore_db derby.log

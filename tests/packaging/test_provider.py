@@ -26,6 +26,17 @@ FOLDERS = ("dags", "spark_jobs")
 DAG_IDS = ["kafka_audit", "kafka_audit_after_migration", "kafka_audit_before_migration"]
 
 
+def test_the_wheel_contains_each_committed_file_of_the_package_and_no_other(wheel):
+    command = ["git", "ls-files", "plugins/kafka_audit", *FOLDERS]
+    files = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
+    # .airflowignore is for folders that are mounted.
+    committed = [name for name in files if not Path(name).name.startswith(".") and (ROOT / name).exists()]
+    with zipfile.ZipFile(wheel) as archive:
+        packed = [name for name in archive.namelist() if not name.startswith("kafka_audit-")]
+    wanted = [name.removeprefix("plugins/") if name.startswith("plugins/") else f"kafka_audit/{name}" for name in committed]
+    assert sorted(packed) == sorted(wanted)
+
+
 def test_the_wheel_contains_the_dags_and_the_spark_job(wheel):
     with zipfile.ZipFile(wheel) as archive:
         for folder in FOLDERS:
