@@ -9,6 +9,7 @@ BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 PYTHON ?= $(shell command -v python3.11 || command -v python3.12 || command -v python3.13 || command -v python3)
 CLUSTERS ?= clusters.yaml
+AIRFLOW ?= 3.1.8/3.11 3.2.2/3.11 3.3.2/3.11 3.3.2/3.12 3.3.2/3.13
 UPGRADE ?= --upgrade
 SBOM ?= build/kafka-audit.cdx.json
 # Debian installs ip in /usr/sbin, which is not in every user's PATH.
@@ -82,8 +83,8 @@ accept: $(INSTALLED) ## show what changed in expected results, and accept it: ca
 	@PYTHONPATH=plugins:tests:. $(BIN)/python -m accept $(ONLY) $(if $(SHOW),--show)
 	@$(if $(SHOW),true,$(write-docs) && $(BIN)/python -m testbed.corpus docs && git --no-pager diff --stat -- docs)
 
-airflow: needs-namespaces needs-java $(INSTALLED) ## check the wheel with Airflow 3.1, 3.2 and 3.3, and write the table of docs/airflow.md [AIRFLOW=3.3.2/3.12]
-	@$(BIN)/python -m testbed.airflow_versions run $(AIRFLOW)
+airflow: needs-namespaces needs-java $(INSTALLED) ## check the wheel with releases of Airflow and Python [AIRFLOW=3.3.2/3.12]
+	@for target in $(AIRFLOW); do testbed/airflow.sh "$${target%/*}" "$${target#*/}" || exit 1; done
 
 docs: $(INSTALLED) ## generate docs/checks, docs/symptoms, docs/tables.md, docs/logs.md, and the embedded engine's SQL
 	@$(write-docs)

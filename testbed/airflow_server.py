@@ -50,7 +50,6 @@ class AirflowServer:
         *,
         base_path: str = "",
         host: Host | None = None,
-        python: Path = Path(sys.executable),
     ) -> None:
         """Choose ports.
 
@@ -59,12 +58,10 @@ class AirflowServer:
             environment: complete, as `AirflowHome.environment`.
             base_path: what the UI is served below, e.g. `/tools/airflow`.
             host: where it runs, None for this machine; from here it is reached at the same address either way.
-            python: the interpreter that has Airflow.
         """
         ports = _free_ports(3)
         self._folder = folder
         self._host = host
-        self._python = python
         self._port = ports[0]
         self._door: subprocess.Popen[str] | None = None
         self._process: subprocess.Popen[str] | None = None
@@ -84,7 +81,7 @@ class AirflowServer:
             "AIRFLOW__LOGGING__WORKER_LOG_SERVER_PORT": str(ports[1]),
             "AIRFLOW__LOGGING__TRIGGER_LOG_SERVER_PORT": str(ports[2]),
             # standalone starts its parts as `airflow`, which may not be on the PATH.
-            "PATH": f"{python.parent}:{environment.get('PATH', '')}",
+            "PATH": f"{Path(sys.executable).parent}:{environment.get('PATH', '')}",
         }
 
     def __enter__(self) -> Self:
@@ -92,7 +89,7 @@ class AirflowServer:
         start = subprocess.Popen if self._host is None else self._host.popen
         with (self._folder / "standalone.log").open("wb") as log:
             self._process = start(
-                ["bash", "-c", _WATCH, "watch", str(self._python), "-m", "airflow", "standalone"],
+                ["bash", "-c", _WATCH, "watch", sys.executable, "-m", "airflow", "standalone"],
                 cwd=self._folder,
                 env=self._environment,
                 stdin=subprocess.PIPE,
