@@ -68,8 +68,6 @@ def _refuse_files_as_options(parser: argparse.ArgumentParser, argv: Sequence[str
 def _call(arguments: argparse.Namespace) -> int:
     command = _written()["commands"][arguments.command]
     # Each command imports only what it needs.
-    if command.get("tables"):
-        importlib.import_module("kafka_audit.cli.arrow_alone").hide_pandas()
     module = importlib.import_module(f"kafka_audit.cli.{command['module']}")
     code: int = getattr(module, f"{arguments.command.replace('-', '_')}_command")(arguments)
     return code
