@@ -144,10 +144,7 @@ class ClusterView:
     def _replica_bytes(self) -> tuple[Mapping[int, Mapping[str, int | None]], ...]:
         both = (self.of(LogDir), () if self.previous is None else self.previous.of(LogDir))
         return tuple(
-            {
-                broker: {path: row.replica_bytes for path, row in dirs.items()}
-                for broker, dirs in _newest_log_dirs(rows).items()
-            }
+            {broker: {path: row.replica_bytes for path, row in dirs.items()} for broker, dirs in _newest_log_dirs(rows).items()}
             for rows in both
         )
 
