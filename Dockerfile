@@ -23,8 +23,8 @@ COPY spark_jobs spark_jobs
 # pip does not compile an editable package, and a read-only container cannot keep compiled files.
 RUN pip install --no-cache-dir --no-deps --no-build-isolation --editable . \
     && python -m compileall -q plugins \
-    && mkdir -p /var/lib/airflow /var/lib/kafka-audit /var/cache/kafka-audit \
-    && chown -R airflow:root /var/lib/airflow /var/lib/kafka-audit /var/cache/kafka-audit
+    && mkdir -p /var/lib/airflow /var/lib/kafka-audit \
+    && chown -R airflow:root /var/lib/airflow /var/lib/kafka-audit
 
 ENV AIRFLOW_HOME=/var/lib/airflow \
     AIRFLOW__CORE__DAGS_FOLDER=/opt/kafka-audit/dags \
@@ -34,12 +34,9 @@ ENV AIRFLOW_HOME=/var/lib/airflow \
     AIRFLOW__CORE__DAGS_ARE_PAUSED_AT_CREATION=False \
     KAFKA_AUDIT_CLUSTERS=/etc/kafka-audit/clusters.yaml \
     KAFKA_AUDIT_STORE=/var/lib/kafka-audit \
-    KAFKA_AUDIT_CACHE=/var/cache/kafka-audit \
     PYTHONDONTWRITEBYTECODE=1
 
 USER airflow
-# Spark's JVM starts faster with a class archive.
-RUN kafka-audit class-archive
 EXPOSE 8080
 # -g: a signal to `airflow standalone` alone would leave scheduler and server behind.
 ENTRYPOINT ["tini", "-g", "--"]

@@ -5,9 +5,8 @@ The cluster is the one of the soak test: brokers and a ZooKeeper in Python on lo
 
 - bare: `spark-submit` of a job with one trivial SQL statement
 - embedded: `kafka-audit run`, which needs no Java
-- first: `kafka-audit run --engine spark` without a class archive
-- later: `kafka-audit run --engine spark` with one
-- compare: the task `compare` of the DAG on a local master, with a class archive
+- spark: `kafka-audit run --engine spark`
+- compare: the task `compare` of the DAG on a local master
 
 Prints the wall time and the CPU time of each run, with all its processes, and the ratios of the medians to bare. Other work on
 the machine changes the times, those of the CPU less; compare the ratios only. The first round is not counted: Python compiles its
@@ -55,7 +54,7 @@ began = time.monotonic(), cpu()
 task.execute({"run_id": "benchmark"})
 print("SECONDS", time.monotonic() - began[0], cpu() - began[1])
 """
-MOST = {"embedded": 0.5, "first": 1.5, "later": 1.15, "compare": 1.2}
+MOST = {"embedded": 0.5, "spark": 2.0, "compare": 1.6}
 _TAKE_ORPHANS = 36  # PR_SET_CHILD_SUBREAPER of <sys/prctl.h>
 
 
@@ -86,10 +85,9 @@ class Machine:
             "PYTHONPYCACHEPREFIX": str(work / "compiled"),  # of all packages alike, wherever they are installed from
         }
 
-    def run(self, *command: str | Path, archive: bool = False, **variables: str) -> tuple[Cost, str]:
-        """Run a command, with the class archive or without; return its cost and stdout."""
-        cache = str(self._work / "cache") if archive else "none"
-        environ = self._environ | {"KAFKA_AUDIT_CACHE": cache} | variables
+    def run(self, *command: str | Path, **variables: str) -> tuple[Cost, str]:
+        """Run a command; return its cost and stdout."""
+        environ = self._environ | variables
         began, cpu = time.monotonic(), _cpu_of_children()
         done = subprocess.run([*map(str, command)], env=environ, cwd=self._work, capture_output=True, text=True, check=False)
         seconds = time.monotonic() - began
@@ -114,8 +112,6 @@ def main() -> int:
         (work / "clusters.yaml").write_text(json.dumps({"clusters": {"small": entry}}))
         (work / "bare.py").write_text(BARE)
         machine = Machine(work)
-        cost, _ = machine.run(sys.executable, "-m", "kafka_audit.cli", "class-archive", archive=True)
-        print(f"class archive: {cost}")
         taken: dict[str, list[Cost]] = {}
         for number in range(rounds + 1):
             costs = _round(machine, work)
@@ -149,14 +145,13 @@ def _round(machine: Machine, work: Path) -> dict[str, Cost]:
     costs = {
         "bare": machine.run(spark_submit, "--master", "local[*]", "--conf", "spark.ui.enabled=false", work / "bare.py")[0],
         "embedded": machine.run(*run, work / "embedded")[0],
-        "first": machine.run(*run, work / "first", "--engine", "spark")[0],
-        "later": machine.run(*run, work / "later", "--engine", "spark", archive=True)[0],
+        "spark": machine.run(*run, work / "spark", "--engine", "spark")[0],
     }
-    store = Store(work / "later")
+    store = Store(work / "spark")
     newest = next(iter(store.manifests())).snapshot_id
     compare: list[str | Path] = [sys.executable, "-c", COMPARE, newest, ROOT / "spark_jobs" / "diff_snapshots.py"]
     variables = {"KAFKA_AUDIT_STORE": store.root, "KAFKA_AUDIT_CLUSTERS": str(work / "clusters.yaml")}
-    _, printed = machine.run(*compare, archive=True, **variables)
+    _, printed = machine.run(*compare, **variables)
     (line,) = (line for line in printed.splitlines() if line.startswith("SECONDS "))
     return costs | {"compare": Cost(*map(float, line.split()[1:]))}
 

@@ -17,7 +17,6 @@ import argparse
 import json
 import math
 import os
-import subprocess
 import sys
 import tempfile
 import time
@@ -271,9 +270,6 @@ def alerted(preset: str, version: str) -> Iterator[Alerted]:
         stack.callback(sink.terminate)
         sink.stdout.readline()
         home.ready(home.migrate())
-        # As the image has it, and every Airflow after its first audit.
-        archive = [sys.executable, "-m", "kafka_audit.cli", "class-archive"]
-        subprocess.run(archive, env=home.environment, check=True, stdout=subprocess.DEVNULL)  # it prints where the archive is
         server = Scheduled(home, host=bed.worker)
         # Airflow's default. Watchers of a DAG that was unpaused start when its file is parsed the next time.
         server._environment["AIRFLOW__DAG_PROCESSOR__MIN_FILE_PROCESS_INTERVAL"] = "30"  # noqa: SLF001 -- of the tests

@@ -4,7 +4,7 @@ The views of `views.py` are stored twice, as two audits of a cluster store them;
 hundred moved. Each way then answers the same request, in processes of its own, as an audit does behind its snapshot:
 
 - DuckDB: the embedded engine, which `kafka-audit run` takes
-- Spark: `--engine spark`, on this machine, without a class archive
+- Spark: `--engine spark`, on this machine
 - two workers: the DAG's job, `spark-submit` to a standalone cluster of a master and two workers on this machine, of a core each
 
 Checks that all judge the same, byte for byte. Prints the wall time, the CPU time and the most memory of all processes together
@@ -110,7 +110,7 @@ def judged(store: Store, way: str, command: Sequence[str | Path]) -> tuple[Cost,
     run = f"{way.replace(' ', '-')}-{time.time_ns()}"
     audit.prepare_request(store, [AFTER], {AFTER: BEFORE}, run)
     kept = {key: value for key, value in os.environ.items() if key != "PYTHONDONTWRITEBYTECODE"}
-    environ = kept | {"PYTHONPATH": str(ROOT / "plugins"), "PYSPARK_PYTHON": sys.executable, "KAFKA_AUDIT_CACHE": "none"}
+    environ = kept | {"PYTHONPATH": str(ROOT / "plugins"), "PYSPARK_PYTHON": sys.executable}
     whole = [run if part == "RUN" else str(part) for part in command]
     with subprocess.Popen(whole, env=environ, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
         watched = Watched(process)

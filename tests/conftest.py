@@ -4,8 +4,6 @@
 test, its `smoke`, is among those of `make test`.
 
 Hypothesis tries the same few examples in every run, and many others where `make fuzz` asks for them.
-
-No test uses a class archive of this user's, unless it names a folder for one.
 """
 
 import gc
@@ -24,7 +22,6 @@ import counted_work
 import scheduling
 from warm_python import WarmPython
 
-os.environ["KAFKA_AUDIT_CACHE"] = "none"
 os.environ.pop("COLUMNS", None)  # pytest-xdist sets it: texts would break elsewhere with it than without
 
 _SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from kafka_audit import audit, settings
 from kafka_audit.job import embedded_job, spark_job
-from kafka_audit.spark import class_archive, session
+from kafka_audit.spark import session
 from kafka_audit.store import Store
 from testbed.corpus.scene import NAME, Scene
 from testbed.errors import BedError
@@ -78,7 +78,7 @@ class Auditor:
             embedded_job.answer(store, run)
             return
         if self._spark is None:
-            self._spark = session.start("local[*]", class_archive.archive_java_options())
+            self._spark = session.start("local[*]")
         spark_job.answer(self._spark, str(store.root), run)
 
     @staticmethod

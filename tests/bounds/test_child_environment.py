@@ -2,12 +2,10 @@
 
 import os
 import subprocess
-import sys
 
 import pytest
 
 from kafka_audit.bounds import child_environment
-from kafka_audit.job.spark_behind import SparkBehind
 
 OTHERS = {
     "PROD_KAFKA_PASSWORD": "hunter2",
@@ -25,7 +23,7 @@ NEEDED = {"PATH": "/bin", "HOME": "/root", "LANG": "C.UTF-8", "LC_ALL": "C", "TZ
 OF_COMMANDS = {"KUBECONFIG": "/k", "SSH_AUTH_SOCK": "/s", "DOCKER_HOST": "unix:///d"}
 OF_CLOUDS = {"AWS_SECRET_ACCESS_KEY": "key", "GOOGLE_APPLICATION_CREDENTIALS": "/g", "AZURE_CLIENT_SECRET": "s"}
 OF_SPARK = {"JAVA_HOME": "/j", "SPARK_LOCAL_DIRS": "/d", "PYSPARK_PYTHON": "python3", "HADOOP_CONF_DIR": "/h", "PYTHONPATH": "/p",
-            "KAFKA_AUDIT_CACHE": "/c", "AIRFLOW_HOME": "/a"}  # fmt: skip
+            "AIRFLOW_HOME": "/a"}  # fmt: skip
 EVERYTHING = OTHERS | NEEDED | OF_COMMANDS | OF_CLOUDS | OF_SPARK
 
 
@@ -53,17 +51,6 @@ def test_it_is_there_again_where_the_program_fails(monkeypatch):
     with pytest.raises(ZeroDivisionError), child_environment.only_of_spark():
         raise ZeroDivisionError
     assert os.environ["ANOTHER"] == "hunter2"
-
-
-def test_spark_s_process_has_no_password(monkeypatch, tmp_path):
-    for name, value in OTHERS.items():
-        monkeypatch.setenv(name, value)
-    dump = tmp_path / "environment"
-    spied = f"import os; open({str(dump)!r}, 'w').write(repr(dict(os.environ)))"
-    with SparkBehind([sys.executable, "-c", spied]) as behind:
-        behind._process.wait()
-    assert "hunter2" not in dump.read_text()
-    assert "PATH" in dump.read_text()
 
 
 def test_a_shell_starts_with_it():

@@ -15,7 +15,7 @@ from kafka_audit.store.history import DIGEST
 @pytest.fixture
 def reported(tmp_path, monkeypatch):
     """Return a store with three audits and the ids; no engine must start."""
-    monkeypatch.setattr(engines, "started", None)
+    monkeypatch.setattr(engines, "engine_of", None)
     store, history = Store(tmp_path / "store"), History()
     documents = [
         history.audit(*cut_off(1)),

@@ -33,7 +33,7 @@ def audit(bed, cluster, tmp_path):
 
     def run(*argv, start=bed.worker.run, **options):
         command = [sys.executable, "-m", "kafka_audit.cli", *argv]
-        mark = {MARK: str(tmp_path), "KAFKA_AUDIT_STORE": str(tmp_path / "store"), "KAFKA_AUDIT_CACHE": "none"}
+        mark = {MARK: str(tmp_path), "KAFKA_AUDIT_STORE": str(tmp_path / "store")}
         return start(command, cwd=tmp_path, env=environ | mark, **options)
 
     yield run
@@ -182,7 +182,7 @@ def test_a_damaged_baseline_stops_the_run_and_names_the_file(audit, tmp_path):
 def test_ctrl_c_ends_everything_at_once(audit, bed, tmp_path, moment):
     signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background job ignores it, and so would what it starts
     process = audit("run", "bed", "--engine", "spark", start=bed.worker.popen, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    while process.poll() is None and not any(b"spark_worker" in line for line in _found(tmp_path)):
+    while process.poll() is None and not any(b"/pyspark/" in line for line in _found(tmp_path)):
         time.sleep(0.1)
     time.sleep(moment)
     process.send_signal(signal.SIGINT)

@@ -244,14 +244,6 @@ def test_the_image_has_the_lock_the_java_and_no_root():
     assert {word for line in copied for word in line.split()} == kept
 
 
-def test_the_image_holds_a_class_archive_that_its_user_made_in_a_folder_of_his():
-    cache = compose_file.image_environment()["KAFKA_AUDIT_CACHE"]
-    after_user = DOCKERFILE.partition("\nUSER airflow\n")[2]
-    assert "\nRUN kafka-audit class-archive\n" in after_user
-    assert re.search(rf"chown -R airflow:root .*{cache}\n", DOCKERFILE)
-    assert DOCKERFILE.index("ENV ") < DOCKERFILE.index("\nUSER airflow\n")
-
-
 @pytest.mark.parametrize("profile", [None, "play"])
 def test_no_service_may_write_its_image_nor_gain_rights(profile):
     for name, service in compose_file.services(profile=profile).items():

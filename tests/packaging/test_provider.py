@@ -26,14 +26,14 @@ FOLDERS = ("dags", "spark_jobs")
 DAG_IDS = ["kafka_audit", "kafka_audit_after_migration", "kafka_audit_before_migration"]
 
 
-def test_the_wheel_contains_each_committed_file_of_the_package_and_no_other(wheel):
-    command = ["git", "ls-files", "plugins/kafka_audit", *FOLDERS]
+def test_the_wheel_contains_each_file_of_the_package_and_no_other(wheel):
+    command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "plugins/kafka_audit", *FOLDERS]
     files = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
     # .airflowignore is for folders that are mounted.
-    committed = [name for name in files if not Path(name).name.startswith(".") and (ROOT / name).exists()]
+    ours = [name for name in files if not Path(name).name.startswith(".") and (ROOT / name).exists()]
     with zipfile.ZipFile(wheel) as archive:
         packed = [name for name in archive.namelist() if not name.startswith("kafka_audit-")]
-    wanted = [name.removeprefix("plugins/") if name.startswith("plugins/") else f"kafka_audit/{name}" for name in committed]
+    wanted = [name.removeprefix("plugins/") if name.startswith("plugins/") else f"kafka_audit/{name}" for name in ours]
     assert sorted(packed) == sorted(wanted)
 
 
@@ -81,9 +81,7 @@ def test_the_provider_names_what_exists():
 def test_the_section_of_the_configuration_is_the_table_of_settings():
     (section,) = get_provider_info()["config"].values()
     assert list(section["options"]) == [
-        variable.removeprefix("KAFKA_AUDIT_").lower()
-        for variable in OPTIONS
-        if variable not in {"KAFKA_AUDIT_CACHE", "KAFKA_AUDIT_RETENTION"}
+        variable.removeprefix("KAFKA_AUDIT_").lower() for variable in OPTIONS if variable != "KAFKA_AUDIT_RETENTION"
     ]
     for variable, option in OPTIONS.items():
         if option.in_section:
@@ -145,7 +143,7 @@ from airflow import plugins_manager, providers_manager
 from airflow.configuration import conf
 from airflow.dag_processing.dagbag import DagBag
 import kafka_audit
-from kafka_audit.airflow.operators.compare_operator import spark_job
+from kafka_audit.spark.submission import spark_job
 plugins = [str(plugin.source) for plugin in plugins_manager._get_plugins()[0] if plugin.name == "kafka_audit"]
 bag = DagBag(conf.get("core", "dags_folder"))
 again = DagBag(conf.get("core", "dags_folder"))  # modules that are imported already

@@ -88,7 +88,7 @@ class Victims:
 
 
 def is_worker(line):
-    return "kafka_audit.job.spark_worker" in line
+    return bool(re.match(r"\S*python\S* \S*diff_snapshots\.py ", line))
 
 
 def is_driver(line):

@@ -5,7 +5,7 @@ import time
 from types import SimpleNamespace
 
 from kafka_audit import audit, settings
-from kafka_audit.job.spark_behind import SparkBehind
+from kafka_audit.spark.submission import submit_and_wait
 from kafka_audit.store import Store
 from scenarios.audits import Audits
 
@@ -35,9 +35,8 @@ class Watch(Audits):
         ids = [step.snapshot for step in self.steps]
         before = dict(zip(ids, [None, *ids], strict=False))
         clusters = settings.load(str(self._file("far")))
-        with SparkBehind() as spark:
-            audit.prepare_request(store, ids, before, run, clusters=clusters, show_all=True)
-            spark.answer(store.root, run)
+        audit.prepare_request(store, ids, before, run, clusters=clusters, show_all=True)
+        submit_and_wait(store.root, run)
         documents = audit.write_reports(store, run, clusters)
         for step, document in zip(self.steps, documents, strict=True):
             step.report = document

@@ -14,7 +14,6 @@ import sys
 import threading
 import time
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 
@@ -158,8 +157,8 @@ def auditor(folder):
     from kafka_audit.alerting.conditions import AlertLimits, AuditResult  # noqa: PLC0415
     from kafka_audit.alerting.messages import Links  # noqa: PLC0415
     from kafka_audit.job import embedded_job  # noqa: PLC0415
-    from kafka_audit.job.spark_behind import SparkBehind  # noqa: PLC0415
     from kafka_audit.report import gate  # noqa: PLC0415
+    from kafka_audit.spark.submission import submit_and_wait  # noqa: PLC0415
     from kafka_audit.store import Store  # noqa: PLC0415
 
     os.environ["KAFKA_AUDIT_STORE"] = str(folder / "store")
@@ -170,20 +169,18 @@ def auditor(folder):
     grow_table_of_interned_strings()
     fill_cache_of_numpy()
 
-    def in_duckdb(_root, run_id):
-        embedded_job.answer(store, run_id)
-
     def audited(asked):
         began = time.monotonic()
         described = settings.load(str(folder / "clusters.yaml"))["soak"]
-        nobody = contextlib.nullcontext(SimpleNamespace(answer=in_duckdb))
-        with SparkBehind() if asked["spark"] else nobody as spark:
-            snapshot_id = audit.publish_snapshot(described, store, lambda _: None)
-            collected = time.monotonic() - began
-            run_id = f"soak-{time.time_ns()}"
-            audit.prepare_request(store, [snapshot_id], None, run_id)
-            spark.answer(store.root, run_id)
-            (document,) = audit.write_reports(store, run_id, {"soak": described})
+        snapshot_id = audit.publish_snapshot(described, store, lambda _: None)
+        collected = time.monotonic() - began
+        run_id = f"soak-{time.time_ns()}"
+        audit.prepare_request(store, [snapshot_id], None, run_id)
+        if asked["spark"]:
+            submit_and_wait(store.root, run_id)
+        else:
+            embedded_job.answer(store, run_id)
+        (document,) = audit.write_reports(store, run_id, {"soak": described})
         result = AuditResult(cluster="soak", document=document)
         delivery.deliver(channel, "soak", result, Links(), limits=AlertLimits(), store_root=store.root)
         failed = [f for f in document["findings"] if gate.fails_gate(f, gate.severity_of("high"))]

@@ -120,11 +120,6 @@ _ALL = (
         in_section=False,  # the console script reads it without Airflow, too, and both must keep the same
     ),
     Option(
-        variable="KAFKA_AUDIT_CACHE",
-        meaning="The folder of the class archive with which Spark starts faster, or none. Default: ~/.cache/kafka-audit.",
-        in_section=False,  # the console script reads it without Airflow, too, and both must find the same archive
-    ),
-    Option(
         variable="KAFKA_AUDIT_POOL",
         meaning="The Airflow pool of tasks that read a cluster; it bounds how many run at a time. Default: none, 4 in a run.",
         example="kafka_audit",

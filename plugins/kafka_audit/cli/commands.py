@@ -38,16 +38,16 @@ def audit_and_report(
     cluster, store = clusters.cluster_without_airflow(arguments), _store(arguments)
     if baseline not in {"latest", "none"}:
         store.verify(baseline)  # report a wrong or damaged id now, not after the audit
-    with engines.started(arguments.engine) as answer:
-        snapshot_id = _collect(cluster, store, say)
-        baselines = None if baseline == "latest" else {snapshot_id: _id(baseline)}
-        run_id = _run_id()
-        described = {cluster.name: cluster}
-        asked = audit.prepare_request(store, [snapshot_id], baselines, run_id, clusters=described, show_all=show_all)
-        say(f"comparing with {asked.pairs[0].previous_snapshot_id or 'no snapshot: there is no earlier one'}")
-        answer(store, run_id)
-        say("writing the report")
-        (document,) = audit.write_reports(store, run_id, described)
+    answer = engines.engine_of(arguments.engine)
+    snapshot_id = _collect(cluster, store, say)
+    baselines = None if baseline == "latest" else {snapshot_id: _id(baseline)}
+    run_id = _run_id()
+    described = {cluster.name: cluster}
+    asked = audit.prepare_request(store, [snapshot_id], baselines, run_id, clusters=described, show_all=show_all)
+    say(f"comparing with {asked.pairs[0].previous_snapshot_id or 'no snapshot: there is no earlier one'}")
+    answer(store, run_id)
+    say("writing the report")
+    (document,) = audit.write_reports(store, run_id, described)
     return store, document
 
 
@@ -70,26 +70,26 @@ def diff_command(arguments: argparse.Namespace) -> int:
         msg = f"{before.snapshot_id} is not older than {after.snapshot_id}; name the earlier snapshot first"
         raise UsageError(msg)
     described = clusters.clusters_if_any(arguments.config)
-    with engines.started(arguments.engine) as answer:
-        run_id = _run_id()
-        unjudged = [before.snapshot_id] if store.read_report(before.snapshot_id) is None else []
-        asked = audit.prepare_request(
-            store,
-            [after.snapshot_id, *unjudged],
-            {after.snapshot_id: before.snapshot_id},
-            run_id,
-            clusters=described,
-        )
-        if asked.pairs[0].previous_snapshot_id is None:
-            msg = f"{after.snapshot_id} cannot be compared: it has no cluster id, because no party reported one"
-            raise UsageError(msg)
-        say(f"comparing {after.snapshot_id} with {before.snapshot_id}")
-        answer(store, run_id)
-        document = audit.write_reports(store, run_id, described, newest=False)[0]
-        if arguments.format.page == "json":
-            rendering.write_report(document, "json")
-        else:
-            console.write_result(difference.difference_text(document, color=console.has_color()))
+    answer = engines.engine_of(arguments.engine)
+    run_id = _run_id()
+    unjudged = [before.snapshot_id] if store.read_report(before.snapshot_id) is None else []
+    asked = audit.prepare_request(
+        store,
+        [after.snapshot_id, *unjudged],
+        {after.snapshot_id: before.snapshot_id},
+        run_id,
+        clusters=described,
+    )
+    if asked.pairs[0].previous_snapshot_id is None:
+        msg = f"{after.snapshot_id} cannot be compared: it has no cluster id, because no party reported one"
+        raise UsageError(msg)
+    say(f"comparing {after.snapshot_id} with {before.snapshot_id}")
+    answer(store, run_id)
+    document = audit.write_reports(store, run_id, described, newest=False)[0]
+    if arguments.format.page == "json":
+        rendering.write_report(document, "json")
+    else:
+        console.write_result(difference.difference_text(document, color=console.has_color()))
     return 0
 
 

@@ -1,10 +1,9 @@
-"""The engine of a command: what answers the request of a run. DuckDB does so in this process, Spark beside it."""
+"""The engine of a command: what answers the request of a run. DuckDB does so in this process, Spark in processes of its own."""
 
-import contextlib
 import importlib.util
 import shlex
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 from kafka_audit.model.errors import UsageError
 from kafka_audit.store import Store
@@ -15,25 +14,22 @@ Answer = Callable[[Store, str], None]
 """Answers the request of a run; raises EngineError where the engine failed."""
 
 
-@contextlib.contextmanager
-def started(engine: str) -> Iterator[Answer]:
-    """Yield the engine of that name. Spark starts now, while the cluster is still being asked, and ends with the block.
+def engine_of(name: str) -> Answer:
+    """Return the engine of that name.
 
     Raises:
         UsageError: Spark is not installed.
         EngineError: there is no Java for Spark.
     """
-    if engine == DUCKDB:
+    if name == DUCKDB:
         from kafka_audit.job import embedded_job  # noqa: PLC0415 -- each engine is imported where it is used alone
 
-        yield embedded_job.answer
-        return
+        return embedded_job.answer
     require_package("pyspark", "spark")
-    from kafka_audit.job.spark_behind import SparkBehind, require_java  # noqa: PLC0415 -- see above
+    from kafka_audit.spark import submission  # noqa: PLC0415 -- see above
 
-    require_java()
-    with SparkBehind() as spark:
-        yield lambda store, run_id: spark.answer(store.root, run_id)
+    submission.require_java()
+    return lambda store, run_id: submission.submit_and_wait(store.root, run_id)
 
 
 def require_package(package: str, extra: str) -> None:

@@ -1,1 +1,1 @@
-"""The engine Spark: its session, what makes it start faster, and the measuring. No other package uses Spark."""
+"""The engine Spark: its session, its submission, and the measuring. No other package uses Spark."""

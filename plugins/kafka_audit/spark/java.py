@@ -16,21 +16,11 @@ def binary(environ: Mapping[str, str] = os.environ) -> Path | None:
     return Path(found) if found and os.access(found, os.X_OK) else None
 
 
-def home(java: Path) -> Path:
-    """Return the installation folder, without links."""
-    return java.resolve().parents[1]
-
-
-def release(java: Path) -> dict[str, str]:
-    """Return the entries of its `release` file, such as JAVA_RUNTIME_VERSION and IMPLEMENTOR; empty if there is none."""
-    try:
-        text = (home(java) / "release").read_text(errors="replace")
-    except OSError:
-        return {}
-    return dict(re.findall(r'^(\w+)="([^"\n]*)"', text, re.MULTILINE))
-
-
 def major(java: Path) -> int | None:
-    """Return its major version, None if unknown."""
-    version = re.match(r"(?:1\.)?(\d+)", release(java).get("JAVA_VERSION", ""))
+    """Return its major version by the file `release` of its installation, None if unknown."""
+    try:
+        text = (java.resolve().parents[1] / "release").read_text(errors="replace")
+    except OSError:
+        return None
+    version = re.search(r'^JAVA_VERSION="(?:1\.)?(\d+)', text, re.MULTILINE)
     return int(version[1]) if version else None

@@ -15,6 +15,7 @@ from kafka_audit.airflow.operators import compare_operator
 from kafka_audit.airflow.operators.compare_operator import CompareSnapshots
 from kafka_audit.checks import catalogue
 from kafka_audit.model.errors import UsageError
+from kafka_audit.spark import submission
 
 pytestmark = pytest.mark.filterwarnings("ignore:unclosed file:ResourceWarning")  # the provider leaves its pipe open
 
@@ -98,7 +99,7 @@ def test_what_spark_writes_to_a_folder_is_closed_to_others(submitted, tmp_path, 
 
 
 def test_rights_in_an_object_store_and_in_hdfs_are_left_alone():
-    assert compare_operator.of_store("s3://bucket/audit") == compare_operator.of_store("hdfs://namenode/audit") == {}
+    assert submission.store_conf("s3://bucket/audit") == submission.store_conf("hdfs://namenode/audit") == {}
 
 
 def test_arguments_that_airflow_shows_hold_no_login(submitted, monkeypatch):
@@ -205,7 +206,7 @@ def test_cluster_mode_of_a_standalone_cluster_is_refused_before_anything_is_writ
 def test_spark_itself_refuses_that_mode(tmp_path):
     """When it no longer does, the refusal above can go. It looks at the master's URL only, no master is asked."""
     command = [
-        compare_operator.own_spark_submit(),
+        submission.own_spark_submit(),
         "--master",
         "spark://127.0.0.1:1",
         "--deploy-mode",
@@ -271,8 +272,8 @@ def test_local_with_a_connection_is_as_local_as_without(submitted):
     assert "-XX:TieredStopAtLevel=1" in conf["spark.driver.extraJavaOptions"]
 
 
-def test_a_local_spark_of_ours_starts_with_the_class_archive_and_another_one_does_not(monkeypatch):
-    monkeypatch.setattr(compare_operator.class_archive, "archive_java_options", lambda: "-XX:SharedArchiveFile=/a.jsa")
+def test_a_local_spark_of_ours_keeps_an_archive_of_its_classes_and_another_one_does_not(monkeypatch):
+    monkeypatch.setattr(submission, "shared_archive_options", lambda: "-XX:SharedArchiveFile=/a.jsa")
 
     def options(connection):
         return compare_operator.settings(connection)[0].get("spark.driver.extraJavaOptions", "")
@@ -296,9 +297,9 @@ def test_a_local_spark_with_another_python_gets_the_package(submitted, tmp_path,
 def test_an_installed_package_does_not_come_before_the_standard_library(monkeypatch):
     monkeypatch.setenv("PYTHONPATH", "/theirs")
     folder = str(Path(kafka_audit.__file__).parents[1])
-    assert compare_operator.python_path() == {"PYTHONPATH": f"{folder}{os.pathsep}/theirs"}
-    monkeypatch.setattr(compare_operator.sysconfig, "get_path", lambda _: folder)
-    assert compare_operator.python_path() == {}
+    assert submission.python_path() == {"PYTHONPATH": f"{folder}{os.pathsep}/theirs"}
+    monkeypatch.setattr(submission.sysconfig, "get_path", lambda _: folder)
+    assert submission.python_path() == {}
 
 
 def test_what_a_connection_says_of_spark_wins(submitted):

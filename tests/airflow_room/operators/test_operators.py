@@ -16,7 +16,6 @@ from audit_history import History, cut_off
 from collect.fakes import FakeBroker, server
 from kafka_audit.airflow import KafkaAuditOperator, KafkaCleanSensor
 from kafka_audit.airflow.errors import GateFailed
-from kafka_audit.airflow.operators import compare_operator
 from kafka_audit.airflow.operators.clean_report import CleanReport
 from kafka_audit.airflow.operators.clean_trigger import CleanReportTrigger
 from kafka_audit.airflow.operators.decorator import DecoratedAuditOperator
@@ -24,6 +23,7 @@ from kafka_audit.airflow.page.links import AuditReport
 from kafka_audit.airflow.schedule import assets
 from kafka_audit.job.embedded_job import answer
 from kafka_audit.model.errors import EngineError, UsageError
+from kafka_audit.spark import submission
 from kafka_audit.store import Store
 
 NOW = datetime(2026, 9, 14, 6, 10, tzinfo=UTC)
@@ -77,7 +77,7 @@ def executed(monkeypatch, store):
         answer(store, operator.application_args[-1])
 
     monkeypatch.setattr(SparkSubmitOperator, "execute", spark)
-    monkeypatch.setattr(compare_operator, "spark_job", lambda _dags: Path("job.py"))
+    monkeypatch.setattr(submission, "spark_job", lambda _dags: Path("job.py"))
     monkeypatch.setattr("airflow.sdk.BaseOperator.dag", property(lambda _: Dag()), raising=False)
 
     def run(task):
@@ -172,11 +172,11 @@ def test_the_spark_job_is_next_to_the_dags_where_the_package_lies_elsewhere(monk
     job.write_text("")
     dags = tmp_path / "kafka-audit" / "dags"
     monkeypatch.setattr(kafka_audit, "__file__", str(tmp_path / "site" / "kafka_audit" / "__init__.py"))
-    monkeypatch.setattr(compare_operator, "JOBS", "kafka_audit.no_such_package")
-    assert compare_operator.spark_job(dags) == job
+    monkeypatch.setattr(submission, "JOBS", "kafka_audit.no_such_package")
+    assert submission.spark_job(dags) == job
     job.unlink()
     with pytest.raises(EngineError, match=r"diff_snapshots\.py is in none of"):
-        compare_operator.spark_job(dags)
+        submission.spark_job(dags)
 
 
 def report(store, *failures, finished=NOW, **more):

@@ -1,9 +1,7 @@
 """Submit the comparison to Spark, wherever the connection `kafka_audit_spark` says; without one, on this machine."""
 
-import importlib.util
 import os
 import sys
-import sysconfig
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,26 +10,21 @@ from airflow.providers.apache.spark.operators.spark_submit import SparkSubmitOpe
 from airflow.sdk import Connection, Context
 from airflow.sdk.log import mask_secret
 
-import kafka_audit
 from kafka_audit.airflow import environment, internals
 from kafka_audit.airflow.connections import named_connection, store_connection
 from kafka_audit.airflow.tasks import pyfiles
 from kafka_audit.bounds import child_environment
 from kafka_audit.bounds.scratch import Scratch
 from kafka_audit.clients.secrets.secret_keys import is_secret
-from kafka_audit.model.errors import EngineError, UsageError
+from kafka_audit.model.errors import UsageError
 from kafka_audit.model.run import run_path
 from kafka_audit.model.text import without_logins
-from kafka_audit.spark import class_archive
-from kafka_audit.spark.local_settings import LOCAL, PRIVATE, UMASK, driver_java_options
-from kafka_audit.spark.object_stores import is_s3, s3a_settings, url
-from kafka_audit.spark.parent import TASK
+from kafka_audit.spark import submission
+from kafka_audit.spark.local_settings import UMASK
+from kafka_audit.spark.object_stores import url
 
 CONNECTION = "kafka_audit_spark"
 LOCAL_MASTER = '{"conn_type": "spark", "host": "local[*]"}'
-JOB = "diff_snapshots.py"
-JOBS = "kafka_audit.spark_jobs"
-"""`spark_jobs/` of the repository, which the wheel contains under this name."""
 
 
 class CompareSnapshots(SparkSubmitOperator):
@@ -44,7 +37,7 @@ class CompareSnapshots(SparkSubmitOperator):
     Args:
         snapshot_ids: snapshots to judge, or the XCom that holds them.
         baseline: id of the snapshot to compare with; None: each with the previous one of its cluster.
-        application: path of the Spark job; empty: `spark_job` finds it when the task runs.
+        application: path of the Spark job; empty: `submission.spark_job` finds it when the task runs.
 
     Returns (as XCom):
         The name of the run, by which `report` finds the answer.
@@ -94,7 +87,7 @@ class CompareSnapshots(SparkSubmitOperator):
         """
         from kafka_audit.airflow.tasks import audit_tasks  # noqa: PLC0415 -- not where DAG files are parsed: it imports the collector
 
-        self.application = self.application or str(spark_job(Path(self.dag.fileloc).parent))
+        self.application = self.application or str(submission.spark_job(Path(self.dag.fileloc).parent))
         connection = named_connection.find_connection(CONNECTION)
         require_possible(connection)
         run = audit_tasks.write_run_request(snapshot_ids, run_id, self.baseline)
@@ -106,15 +99,15 @@ class CompareSnapshots(SparkSubmitOperator):
             os.environ[f"AIRFLOW_CONN_{CONNECTION.upper()}"] = LOCAL_MASTER
         if connection is None or "spark-binary" not in connection.extra_dejson:
             # The connection may name three binaries only, and the operator takes one before the connection is known.
-            os.environ["PATH"] = f"{own_spark_submit().parent}{os.pathsep}{os.environ.get('PATH') or os.defpath}"
+            os.environ["PATH"] = f"{submission.own_spark_submit().parent}{os.pathsep}{os.environ.get('PATH') or os.defpath}"
         before = os.umask(UMASK)  # spark-submit inherits it, and a driver on this machine
         try:
             with Scratch() as scratch, store_connection.in_environment(root):
                 self.conf, self.env_vars = settings(connection, str(scratch.path))
-                self.conf = of_store(root) | self.conf
+                self.conf = submission.store_conf(root) | self.conf
                 mask_secrets(self.conf)
                 if is_of_this_python(connection, self.conf):
-                    self.env_vars = {**(self.env_vars or {}), **python_path()}
+                    self.env_vars = {**(self.env_vars or {}), **submission.python_path()}
                 else:
                     self.py_files = package_file(root, run, connection, scratch.path)
                 internals.make_spark_hook(self)  # asks for the connection, which may be a variable of the environment
@@ -164,36 +157,6 @@ def package_file(root: str, run: str, connection: Connection | None, scratch: Pa
     return f"{url(root) if '://' in root else root}/{run_path(run, pyfiles.NAME)}"
 
 
-def python_path() -> dict[str, str]:
-    """Return the environment in which a Python of this interpreter imports this very package, wherever it was imported from.
-
-    Python compiles a zip again in each process, and the files of a folder once.
-    """
-    folder = str(Path(kafka_audit.__file__).resolve().parents[1])
-    if folder in {sysconfig.get_path(kind) for kind in ("purelib", "platlib")}:
-        return {}  # found without, and those folders must not come before the standard library
-    return {"PYTHONPATH": os.pathsep.join(filter(None, (folder, os.environ.get("PYTHONPATH"))))}
-
-
-def spark_job(dags: Path) -> Path:
-    """Return the path of the Spark job: that of the installed package, else the one that is mounted next to plugins/ or dags/.
-
-    Args:
-        dags: the folder of the DAG that is running.
-
-    Raises:
-        EngineError: there is none.
-    """
-    spec = importlib.util.find_spec(JOBS)
-    folders = [Path(folder) for folder in (spec.submodule_search_locations or () if spec else ())]
-    folders += [Path(kafka_audit.__file__).resolve().parents[2] / "spark_jobs", dags.resolve().parent / "spark_jobs"]
-    found = next((folder / JOB for folder in folders if (folder / JOB).is_file()), None)
-    if found is None:
-        msg = f"{JOB} is in none of {', '.join(map(str, folders))}: mount the folder spark_jobs/, or pip install the package"
-        raise EngineError(msg)
-    return found
-
-
 def settings(connection: Connection | None, scratch: str | None = None) -> tuple[dict[str, str], dict[str, str] | None]:
     """Return Spark configuration and environment for a connection; `None` is the local default.
 
@@ -209,18 +172,11 @@ def settings(connection: Connection | None, scratch: str | None = None) -> tuple
     if not isinstance(own, dict):
         msg = f'connection {CONNECTION}: conf in its extra must be an object, for example {{"spark.executor.cores": "2"}}'
         raise UsageError(msg)
-    conf = {"spark.ui.enabled": "false", "spark.sql.session.timeZone": "UTC", "spark.log.level": "WARN"}
     if is_local(connection):
-        # The archive fits the installed pyspark only.
-        archive = "" if "spark-binary" in extra else class_archive.archive_java_options()
-        here = {
-            "spark.pyspark.python": sys.executable,
-            "spark.driver.extraJavaOptions": f"{driver_java_options(scratch)} {archive}".rstrip(),
-        }
-        return {**conf, **LOCAL, **here, **own}, {"SPARK_LOCAL_IP": "127.0.0.1", TASK: str(os.getpid())}
+        return submission.local_conf(scratch, is_own="spark-binary" not in extra) | own, submission.local_environment()
     if is_cluster_mode(connection):
-        return conf | own, None
-    return conf | {"spark.pyspark.driver.python": sys.executable} | own, None
+        return {**submission.SUBMITTED, **own}, None
+    return {**submission.SUBMITTED, "spark.pyspark.driver.python": sys.executable, **own}, None
 
 
 def mask_secrets(conf: Mapping[str, object]) -> None:
@@ -231,29 +187,3 @@ def mask_secrets(conf: Mapping[str, object]) -> None:
     for key, value in conf.items():
         if is_secret(key, str(value)):
             mask_secret(str(value))
-
-
-def of_store(root: str) -> dict[str, str]:
-    """Return Spark configuration for a store.
-
-    Executors keep what they write to a folder from other users of their machine. An object store has its own permissions, and so
-    has HDFS, where Spark and the worker may be users of different groups. For S3 the server is named, which Spark's client does
-    not read from Amazon's variables.
-    """
-    if "://" not in root:
-        return dict(PRIVATE)
-    return s3a_settings(os.environ) if is_s3(root) else {}
-
-
-def own_spark_submit() -> Path:
-    """Return the path of `spark-submit` inside the installed pyspark; unlike the one in a venv's bin it needs no PATH.
-
-    Raises:
-        EngineError: pyspark is missing, or is the client alone.
-    """
-    spec = importlib.util.find_spec("pyspark")
-    binary = Path(spec.origin).parent / "bin" / "spark-submit" if spec and spec.origin else None
-    if binary is None or not binary.is_file():
-        msg = "spark-submit is not installed with Airflow (pyspark-client does not include it): pip install -r requirements.txt"
-        raise EngineError(msg)
-    return binary
