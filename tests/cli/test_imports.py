@@ -19,7 +19,6 @@ NOT_NEEDED = {
     "fsspec": "a store or a file at a URL",
     "jinja2": "--format html",
     "jsonschema": "reports of other parties",
-    "pandas": "data frames",
     "prometheus_client": "--format openmetrics",
     "pyspark": "--engine spark",
     "upath": "files that the cluster file names",
@@ -27,7 +26,6 @@ NOT_NEEDED = {
 
 
 def test_an_audit_imports_nothing_that_it_does_not_use(tmp_path):
-    """pandas is installed here, and Arrow would import it."""
     cluster = LoopbackCluster()
     try:
         bootstrap = ",".join(cluster.entry()["bootstrap"])
