@@ -112,7 +112,7 @@ def collected(chosen, count):
         take_snapshot(cluster, snapshot_id="s", say=lambda _: None, secrets={})
 
 
-@pytest.mark.parametrize("chosen", sampled(CHOSEN, 7))
+@pytest.mark.parametrize("chosen", sampled(CHOSEN, 13))
 def test_reading_grows_with_what_a_party_chooses(chosen, exponent):
     """The parties are of this process, so what they do to answer is counted with it."""
     assert exponent(lambda count: collected(chosen, count), SIZES, count=counted_in_threads) <= 1.1
@@ -127,7 +127,7 @@ LINES = {
 }
 
 
-@pytest.mark.parametrize("kind", LINES)
+@pytest.mark.parametrize("kind", sampled(LINES, 4))
 def test_a_log_grows_with_its_lines(kind, exponent):
     def text(count):
         return "".join(LINES[kind].format(number) for number in range(count))

@@ -135,7 +135,7 @@ def work(snapshot):
 
 
 @pytest.mark.parametrize("sizes", [(200, 800), pytest.param((500, 1000, 2000), marks=pytest.mark.large)])
-@pytest.mark.parametrize("choice", sampled(CHOSEN, 5))
+@pytest.mark.parametrize("choice", sampled(CHOSEN, 10))
 def test_work_grows_with_what_a_party_makes_up(choice, sizes, exponent):
     """Each partition was compared with all brokers that do not run: 16,000 topics needed more than the memory of all clusters."""
 

@@ -94,7 +94,7 @@ def linted(folder):
     lint_text(found, show_all=False, width=100, color=False)
 
 
-@pytest.mark.parametrize("chosen", sampled(CHOSEN, 5))
+@pytest.mark.parametrize("chosen", sampled(CHOSEN, 10))
 def test_lint_grows_with_what_files_have(chosen, tmp_path, exponent):
     def folder(count):
         made = tmp_path / f"{count}"
