@@ -52,12 +52,11 @@ def given_of(case: dict[str, Any], table: type[Row], *ages: ListAge) -> list[Any
 
 def test_the_newest_sample_is_the_one_with_the_highest_number():
     view = view_of({"before": {"zookeeper": {"controller_epoch": 2}}, "previous": {"zookeeper": {"controller_epoch": 1}}})
-    assert view.moments.samples.numbers == (2, 1)
+    assert view.samples == (2, 1)
     assert [row.controller_epoch for row in view.newest(Registry)] == [3]
     assert [row.controller_epoch for row in view.before(Registry)] == [2]
     assert [row.controller_epoch for row in view.earlier(Registry)] == [1]
-    moments = (view.moments.now, view.moments.before, view.moments.previous)
-    assert [moment.state.controller_epoch for moment in moments] == [3, 2, 1]
+    assert (view.state.controller_epoch, view.state_before.controller_epoch, view.state_earlier.controller_epoch) == (3, 2, 1)
     assert view.newest(TopicConfig) == view.of(TopicConfig) != ()  # a table that knows no samples
 
 
@@ -73,12 +72,12 @@ def test_the_newest_sample_is_the_one_with_the_highest_number():
     ],
 )
 def test_steady_means_that_neither_controller_nor_brokers_were_written_between_two_samples(case, steady):
-    assert view_of(case).moments.steady is steady
+    assert view_of(case).steady is steady
 
 
 def test_without_rows_nothing_is_known_and_every_part_is_a_gap():
     view = ClusterView.of_files(Snapshot(snapshot_id="files", cluster="base", cluster_id="unknown:base", rows=()))
-    assert (view.moments.samples.numbers, view.state, view.moments.steady, view.observers, view.advertised, view.probes) == (
+    assert (view.samples, view.state, view.steady, view.observers, view.advertised, view.probes) == (
         (None, None),
         None,
         False,
@@ -174,7 +173,7 @@ def test_an_observer_says_why_it_cannot_be_compared():
 
 def test_an_unregistered_address_is_the_broker_that_answers_there():
     case = {"now": {"views": {"b9:9092": {}}, "identities": [{"to": "b9:9092", "answered_by": 2}]}}
-    assert [(view.name, view.broker_id) for view in view_of(case).moments.views.all if view.row.broker_id < 0] == [("2", 2)]
+    assert [(view.name, view.broker_id) for view in view_of(case).held_views if view.row.broker_id < 0] == [("2", 2)]
 
 
 def test_an_empty_view_is_settled_once_two_samples_show_it():

@@ -6,8 +6,7 @@ from dataclasses import replace
 
 from kafka_audit.checks import Check, catalogue
 from kafka_audit.checks.time_limit import TimeLimit, TooLong
-from kafka_audit.cluster.answers.gaps import Gap
-from kafka_audit.cluster.view import ClusterView
+from kafka_audit.cluster.view import ClusterView, Gap
 from kafka_audit.model.finding import Judgement, Status
 
 _LESS = "a faster machine, or fewer brokers, topics and groups in the cluster"

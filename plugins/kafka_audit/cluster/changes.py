@@ -27,8 +27,8 @@ def changes(view: ClusterView) -> tuple[Change, ...]:
 def _brokers(view: ClusterView) -> Iterator[Change]:
     if view.gap("brokers") or view.gap_earlier("brokers"):
         return
-    now, earlier = _by_broker(view.moments.now.addresses), _by_broker(view.moments.previous.addresses)
-    for broker in sorted(view.brokers.keys() ^ view.moments.previous.brokers.keys()):
+    now, earlier = _by_broker(view.addresses), _by_broker(view.addresses_earlier)
+    for broker in sorted(view.brokers.keys() ^ view.brokers_earlier.keys()):
         came = broker in view.brokers
         addresses = (now if came else earlier).get(broker, ())
         text = ", ".join(sorted(map(_text, addresses))) or "no endpoint"
@@ -59,8 +59,8 @@ def _places(addresses: Iterable[RegisteredAddress]) -> tuple[Address, ...]:
 
 
 def _endpoints(view: ClusterView) -> Iterator[Change]:
-    now, earlier = _by_broker(view.moments.now.addresses), _by_broker(view.moments.previous.addresses)
-    for broker in sorted(view.brokers.keys() & view.moments.previous.brokers.keys()):
+    now, earlier = _by_broker(view.addresses), _by_broker(view.addresses_earlier)
+    for broker in sorted(view.brokers.keys() & view.brokers_earlier.keys()):
         after = {address.listener: address for address in now.get(broker, ())}
         before = {address.listener: address for address in earlier.get(broker, ())}
         for listener in sorted(after.keys() | before.keys()):
@@ -139,9 +139,9 @@ def _value(row: BrokerConfig | None) -> str | None:
 
 
 def _controller(view: ClusterView) -> Iterator[Change]:
-    if view.state is None or view.moments.previous.state is None or view.gap("controller") or view.gap_earlier("controller"):
+    if view.state is None or view.state_earlier is None or view.gap("controller") or view.gap_earlier("controller"):
         return
-    before, after = _controller_text(view.moments.previous.state), _controller_text(view.state)
+    before, after = _controller_text(view.state_earlier), _controller_text(view.state)
     if before != after:
         yield Change(kind="controller", resource="cluster", before=before, after=after)
 
@@ -160,7 +160,7 @@ def _topics_incomparable(view: ClusterView) -> bool:
 def _topics(view: ClusterView) -> Iterator[Change]:
     if _topics_incomparable(view):
         return
-    reads = (*view.last_reads, *view.moments.samples_earlier.last_reads)
+    reads = (*view.last_reads, *view.last_reads_earlier)
     failed = {read.operation for read in reads if read.outcome == "failed"}
     for row in view.differences.of(TopicChange):
         if f"zookeeper /brokers/topics/{row.topic}" not in failed:

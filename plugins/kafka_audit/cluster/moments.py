@@ -1,7 +1,6 @@
 """The samples that one judgement rests on, each with its registry and its views: now, before, and in the previous snapshot."""
 
 from collections.abc import Iterable, Mapping
-from functools import cached_property
 
 from kafka_audit.cluster.registry import RegistrySample
 from kafka_audit.cluster.samples import Samples
@@ -34,7 +33,7 @@ class Moments:
         named = {NOW: self.now, BEFORE: self.before, PREVIOUS: self.previous}
         return {name: registry for name, registry in named.items() if registry.sample is not None}
 
-    @cached_property
+    @property
     def steady(self) -> bool:
         """Whether there are two samples, and the controller and the list of brokers were not written between them."""
         now, before = self.now.state, self.before.state

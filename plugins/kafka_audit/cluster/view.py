@@ -16,6 +16,7 @@ from kafka_audit.cluster.answers.gaps import Gap
 from kafka_audit.cluster.answers.log_lines import LogLines
 from kafka_audit.cluster.answers.observers import Observer
 from kafka_audit.cluster.answers.reads import Reads
+from kafka_audit.cluster.broker_lists import unregistered
 from kafka_audit.cluster.disagreements import Claim, Disagreement
 from kafka_audit.cluster.features import Feature, cluster_features
 from kafka_audit.cluster.listeners import endpoints, probes
@@ -30,7 +31,7 @@ from kafka_audit.cluster.min_isr import MinIsrGap, min_isr_gap
 from kafka_audit.cluster.moments import Moments
 from kafka_audit.cluster.partitions import Partitions
 from kafka_audit.cluster.quorum import Quorum, QuorumSample
-from kafka_audit.cluster.registry import BrokerRegistration, ClusterState
+from kafka_audit.cluster.registry import BrokerRegistration, ClusterState, RegisteredAddress
 from kafka_audit.cluster.settings import Settings
 from kafka_audit.cluster.views import HeldView
 from kafka_audit.compare.addresses import HostPort
@@ -46,6 +47,7 @@ from kafka_audit.model.tables import (
     BrokerIdentity,
     BrokerView,
     LogDir,
+    Migration,
     Probe,
     Row,
     Snapshot,
@@ -53,6 +55,21 @@ from kafka_audit.model.tables import (
     SourceRead,
     ViewBroker,
 )
+
+__all__ = [
+    "AdvertisedEndpoint",
+    "BrokerRegistration",
+    "ClusterState",
+    "ClusterView",
+    "Disagreement",
+    "Gap",
+    "HeldView",
+    "MinIsrGap",
+    "NameAddress",
+    "Observer",
+    "ProbeResult",
+    "RegisteredAddress",
+]
 
 _R = TypeVar("_R", bound=Row)
 _T = TypeVar("_T")
@@ -62,11 +79,7 @@ _REGISTRATION = re.compile(r"zookeeper /brokers/ids/([0-9]{1,10})")
 
 
 class ClusterView:
-    """One judged snapshot. Everything is computed when first asked for, and once.
-
-    `moments` has the registry and the views of the newest sample, of the one before and of the previous snapshot; what is asked
-    most often of the newest sample has a name here as well.
-    """
+    """One judged snapshot. Everything is computed when first asked for, and once."""
 
     def __init__(self, snapshot: Snapshot, previous: Snapshot | None, differences: Differences) -> None:
         """Keep the small tables of both snapshots, and the differences: `ListAge` among them where it was asked for."""
@@ -77,7 +90,7 @@ class ClusterView:
         self.cluster_id = snapshot.cluster_id
         self._derived: dict[object, Any] = {}
         self._gaps: dict[str, Gap | None] = {}
-        self.moments = Moments(snapshot, previous, differences.rows.get(ListAge, ()))  # type: ignore[arg-type] # by table
+        self._moments = Moments(snapshot, previous, differences.rows.get(ListAge, ()))  # type: ignore[arg-type] # by table
 
     def derived(self, make: Callable[["ClusterView"], _T]) -> _T:
         """Return what a room above this one makes of the view: made once, and freed with the view."""
@@ -101,15 +114,15 @@ class ClusterView:
 
     def newest(self, table: type[_R]) -> tuple[_R, ...]:
         """Return the rows of the newest sample."""
-        return self.moments.samples.at(table, self.moments.now.sample)
+        return self._moments.samples.at(table, self.samples[0])
 
     def before(self, table: type[_R]) -> tuple[_R, ...]:
         """Return the rows of the sample before the newest."""
-        return self.moments.samples.at(table, self.moments.before.sample)
+        return self._moments.samples.at(table, self.samples[1])
 
     def earlier(self, table: type[_R]) -> tuple[_R, ...]:
         """Return the rows of the newest sample of the previous snapshot."""
-        return self.moments.samples_earlier.at(table, self.moments.previous.sample)
+        return self._moments.samples_earlier.at(table, self._moments.previous.sample)
 
     def log_dirs(self, broker: int) -> Mapping[str, LogDir]:
         """Return a broker's log dirs by path, of the newest sample in which it returned any."""
@@ -138,22 +151,42 @@ class ClusterView:
     @property
     def info(self) -> SnapshotInfo | None:
         """What was audited."""
-        return self.moments.samples.info
+        return self._moments.samples.info
 
     @property
     def kraft(self) -> bool:
         """Whether there is no ZooKeeper."""
-        return self.moments.samples.kraft
+        return self._moments.samples.kraft
+
+    @property
+    def samples(self) -> tuple[int | None, int | None]:
+        """The numbers of the newest sample and of the one before."""
+        return self._moments.samples.numbers
 
     @property
     def state(self) -> ClusterState | None:
         """What the registry holds now; None where it was not read (KRaft: fewer than two brokers gave a view)."""
-        return self.moments.now.state
+        return self._moments.now.state
+
+    @property
+    def state_before(self) -> ClusterState | None:
+        """The same in the sample before."""
+        return self._moments.before.state
+
+    @property
+    def state_earlier(self) -> ClusterState | None:
+        """The same in the previous snapshot."""
+        return self._moments.previous.state
+
+    @cached_property
+    def steady(self) -> bool:
+        """Whether there are two samples, and neither the controller nor the list of brokers was written in between."""
+        return self._moments.steady
 
     @property
     def brokers(self) -> Mapping[int, BrokerRegistration]:
         """Registered brokers now, by id."""
-        return self.moments.now.brokers
+        return self._moments.now.brokers
 
     @property
     def in_zookeeper(self) -> Mapping[int, BrokerRegistration]:
@@ -168,7 +201,32 @@ class ClusterView:
     @property
     def controller(self) -> int | None:
         """The controller by ZooKeeper; None in KRaft, where brokers fetch from it and Metadata names any broker."""
-        return self.moments.now.controller
+        return self._moments.now.controller
+
+    @property
+    def migrating(self) -> Migration | None:
+        """The claim of the KRaft controller that migrates the cluster, None without one."""
+        return self._moments.now.migrating
+
+    @property
+    def brokers_before(self) -> Mapping[int, BrokerRegistration]:
+        """The same in the sample before."""
+        return self._moments.before.brokers
+
+    @property
+    def brokers_earlier(self) -> Mapping[int, BrokerRegistration]:
+        """The same in the previous snapshot."""
+        return self._moments.previous.brokers
+
+    @property
+    def addresses(self) -> tuple[RegisteredAddress, ...]:
+        """Addresses of registered brokers now; in KRaft one of each, whose listener is nameless."""
+        return self._moments.now.addresses
+
+    @property
+    def addresses_earlier(self) -> tuple[RegisteredAddress, ...]:
+        """The same in the previous snapshot."""
+        return self._moments.previous.addresses
 
     @cached_property
     def last_reads(self) -> tuple[SourceRead, ...]:
@@ -179,22 +237,27 @@ class ClusterView:
             for probe in self.probes
             if probe.vantage == WORKER and probe.listener in own
         }
-        return tuple(read for read in self.moments.samples.last_reads if (read.observer, read.target) not in left_out)
+        return tuple(read for read in self._moments.samples.last_reads if (read.observer, read.target) not in left_out)
 
     @cached_property
     def replication_listeners(self) -> Mapping[str, frozenset[str]]:
         """Listeners that only brokers use, by client vantage."""
         return replication_listeners(self.inter_broker, self.probes)
 
+    @property
+    def last_reads_earlier(self) -> tuple[SourceRead, ...]:
+        """The same in the previous snapshot."""
+        return self._moments.samples_earlier.last_reads
+
     def gap(self, part: str) -> Gap | None:
         """Return why a part of the registry cannot be judged by now; None where it can."""
         if part not in self._gaps:
-            self._gaps[part] = gaps.gap_now(self.moments.now, kraft=self.kraft, part=part)
+            self._gaps[part] = gaps.gap_now(self._moments.now, kraft=self.kraft, part=part)
         return self._gaps[part]
 
     def gap_earlier(self, part: str) -> Gap | None:
         """Return why a part of the previous snapshot's registry cannot be compared with."""
-        return gaps.gap_earlier(self.moments.previous, kraft=self.kraft, part=part)
+        return gaps.gap_earlier(self._moments.previous, kraft=self.kraft, part=part)
 
     @cached_property
     def previous_gap(self) -> Gap | None:
@@ -217,17 +280,32 @@ class ClusterView:
 
         Registrations that could not be read count; in KRaft a broker that answers is not gone, though others may not list it.
         """
-        ids = {*self.brokers, *self.moments.before.brokers, *self.moments.previous.brokers, *self.partitions.assigned}
+        ids = {*self.brokers, *self.brokers_before, *self.brokers_earlier, *self.partitions.assigned}
         failed = (read.operation for read in self.last_reads if read.outcome == "failed")
         ids |= {int(match[1]) for operation in failed if (match := _REGISTRATION.fullmatch(operation))}
         if self.kraft:
-            ids |= {view.broker_id for view in (*self.moments.views.all, *self.moments.views_before.all) if view.broker_id >= 0}
+            ids |= {view.broker_id for view in (*self.held_views, *self.held_views_before) if view.broker_id >= 0}
         return frozenset(ids)
+
+    @property
+    def held_views(self) -> tuple[HeldView, ...]:
+        """Views of the newest sample with who held them, those of other clusters included."""
+        return self._moments.views.all
+
+    @property
+    def held_views_before(self) -> tuple[HeldView, ...]:
+        """The same in the sample before."""
+        return self._moments.views_before.all
 
     @cached_property
     def observers(self) -> tuple[Observer, ...]:
         """Every broker whose view was wanted, in the order of names."""
-        return observers.observers(self.moments.now, self.moments.views, self.differences)
+        return observers.observers(self._moments.now, self._moments.views, self.differences)
+
+    @property
+    def answering_elsewhere(self) -> Mapping[str, int | None]:
+        """Who answers at each address of the cluster file that no broker registered."""
+        return unregistered(self._moments.samples, self._moments.now.sample)
 
     def disagreement(self, name: str, matter: str) -> Disagreement | None:
         """Return how an observer differs in a matter: what is settled, and only where nothing is, what is in doubt."""
@@ -237,7 +315,7 @@ class ClusterView:
     @cached_property
     def _about_partitions(self) -> Mapping[tuple[str, str], Disagreement]:
         holders = None if self.state is None else self.state.holders
-        return disagreements.of_partitions(self.differences.of(ViewDifference), steady=self.moments.steady, holders=holders)
+        return disagreements.of_partitions(self.differences.of(ViewDifference), steady=self.steady, holders=holders)
 
     def claims_of(self, name: str) -> tuple[Claim, ...]:
         """Return what an observer says differently in the newest sample of brokers, controller and cluster, settled or not."""
@@ -246,21 +324,21 @@ class ClusterView:
     @cached_property
     def _claims(self) -> Mapping[str, tuple[Claim, ...]]:
         expected = None if self.info is None else self.info.expect_cluster_id
-        return disagreements.claims(self.moments.views.all, self.moments.now, expected)
+        return disagreements.claims(self.held_views, self._moments.now, expected)
 
     @cached_property
     def _about_brokers(self) -> Mapping[tuple[str, str], Disagreement]:
         expected = None if self.info is None else self.info.expect_cluster_id
         return disagreements.of_claims(
             self._claims,
-            disagreements.claims(self.moments.views_before.all, self.moments.before, expected),
-            steady=self.moments.steady,
+            disagreements.claims(self.held_views_before, self._moments.before, expected),
+            steady=self.steady,
         )
 
     @cached_property
     def advertised(self) -> tuple[AdvertisedEndpoint, ...]:
         """Endpoints that probes are judged by: registered now, or probed where there is no registration. See `endpoints`, too."""
-        return endpoints.advertised_endpoints(self.moments.now.addresses, self.newest(Probe))
+        return endpoints.advertised_endpoints(self._moments.now.addresses, self.newest(Probe))
 
     @cached_property
     def probes(self) -> tuple[ProbeResult, ...]:
@@ -275,8 +353,8 @@ class ClusterView:
     @cached_property
     def _moved(self) -> frozenset[int]:
         """The brokers whose registration changed between the samples."""
-        before = {row.broker_id: row.version for row in self.moments.before.addresses}
-        now = self.moments.now.addresses
+        before = {row.broker_id: row.version for row in self._moments.before.addresses}
+        now = self._moments.now.addresses
         return frozenset(row.broker_id for row in now if before.get(row.broker_id, row.version) != row.version)
 
     def is_of_clients(self, probe: ProbeResult) -> bool:
@@ -326,12 +404,12 @@ class ClusterView:
     @cached_property
     def lacking(self) -> Lacking:
         """KRaft: brokers that are registered and in use, and lack the listener on which others were asked, by its name."""
-        return self._lacking(self.moments.views.all, self.quorum.now)
+        return self._lacking(self.held_views, self.quorum.now)
 
     @cached_property
     def lacking_before(self) -> Lacking:
         """The same in the sample before."""
-        return self._lacking(self.moments.views_before.all, self.quorum.before or self.quorum.now)
+        return self._lacking(self.held_views_before, self.quorum.before or self.quorum.now)
 
     def _lacking(self, views: Iterable[HeldView], quorum: QuorumSample) -> Lacking:
         return lacking(views, self.partitions.lists, self.listed, quorum.fenced.keys()) if self.kraft else {}
@@ -365,42 +443,42 @@ class ClusterView:
     @cached_property
     def reads(self) -> Reads:
         """Whose each read is."""
-        return Reads(self.moments.samples, self.last_reads, self.controller_nodes)
+        return Reads(self._moments.samples, self.last_reads, self.controller_nodes)
 
     @cached_property
     def settings(self) -> Settings:
         """What brokers are set to: by their server.properties, else by DescribeConfigs."""
-        return Settings(self.moments.samples)
+        return Settings(self._moments.samples)
 
     @cached_property
     def inter_broker(self) -> InterBroker:
         """On which listener brokers talk to each other, as whom they appear there, and by which rights they are let in."""
-        return InterBroker(self.moments.now, self.settings)
+        return InterBroker(self._moments.now, self.settings)
 
     @cached_property
     def next_start(self) -> InterBroker:
         """The same after brokers have started with their files, which may be newer than their last start."""
-        return InterBroker(self.moments.now, self.settings, next_start=True)
+        return InterBroker(self._moments.now, self.settings, next_start=True)
 
     @cached_property
     def endpoints(self) -> Endpoints:
         """What brokers advertise, probed or not, as registered; in KRaft as their lists and settings say."""
-        return Endpoints(self.moments.now, self.moments.before, self.inter_broker)
+        return Endpoints(self._moments.now, self._moments.before, self.inter_broker)
 
     @cached_property
     def logins(self) -> InterBrokerLogins:
         """What a login of one broker at another depends on."""
-        return InterBrokerLogins(self.moments.samples, self.inter_broker)
+        return InterBrokerLogins(self._moments.samples, self.inter_broker)
 
     @cached_property
     def logs(self) -> LogLines:
         """What brokers wrote themselves."""
-        return LogLines(self.moments.samples, self.inter_broker)
+        return LogLines(self._moments.samples, self.inter_broker)
 
     @cached_property
     def quorum(self) -> Quorum:
         """The metadata quorum of KRaft."""
-        return Quorum(self.moments.samples)
+        return Quorum(self._moments.samples)
 
     @cached_property
     def controller_nodes(self) -> frozenset[int]:

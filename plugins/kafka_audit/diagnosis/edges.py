@@ -170,7 +170,7 @@ class Edges:
         now, before = self._unregistered
         if broker not in now:
             return _UNKNOWN
-        lasts = broker in before and broker not in self._view.moments.before.brokers
+        lasts = broker in before and broker not in self._view.brokers_before
         runs = f"answers at {now[broker]}" if now[broker] else "holds /controller"
         text = f"broker {broker} {runs} and is not registered in ZooKeeper"
         return Effect(state="missing" if lasts else "passing", text=text, address=now[broker])
@@ -178,7 +178,7 @@ class Edges:
     @cached_property
     def _elected(self) -> tuple[frozenset[int], frozenset[int]]:
         """The broker that holds /controller in the newest sample and in the one before: a session that is alive keeps it."""
-        states = (None, None) if self._view.moments.now.migrating else (self._view.state, self._view.moments.before.state)
+        states = (None, None) if self._view.migrating else (self._view.state, self._view.state_before)
         now, before = (None if state is None else state.controller_id for state in states)
         return _those(now), _those(before)
 
@@ -290,7 +290,7 @@ class Edges:
         own = self.own_view(broker)
         # In a migration, Metadata names any broker as the controller, and none before the first update.
         named = set() if own is None else {*own.controllers}
-        names_it = -1 not in named if self._view.moments.now.migrating else named == {self._controller}
+        names_it = -1 not in named if self._view.migrating else named == {self._controller}
         filled = own is not None and all(own.listed) and names_it
         if not filled or self._view.disagreement(str(broker), "endpoint") is not None:
             return _UNKNOWN
@@ -417,7 +417,7 @@ class Edges:
         """Return whether a broker came back too late to have been dropped for lag since; in KRaft since the previous audit."""
         age = self._view.ages_ms.get(broker)
         if age is None:
-            return self._view.previous is not None and broker not in self._view.moments.previous.brokers
+            return self._view.previous is not None and broker not in self._view.brokers_earlier
         setting = self._view.settings.running(broker, _LAG)
         value = (setting.value or "").strip()
         is_number = value.isdecimal() and len(value) <= _DIGITS
@@ -452,7 +452,7 @@ class Edges:
         return found
 
     def _lasts(self, gap: ReplicaGap) -> bool:
-        return gap.repeated and self._view.moments.steady
+        return gap.repeated and self._view.steady
 
     def _is_absent(self, gap: ReplicaGap) -> bool:
         follower = self._view.brokers.get(gap.replica)

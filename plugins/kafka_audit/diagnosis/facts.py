@@ -4,7 +4,6 @@ from collections.abc import Collection, Iterable, Mapping
 from functools import cached_property
 from statistics import median
 
-from kafka_audit.cluster.broker_lists import unregistered
 from kafka_audit.cluster.listeners.inter_broker import Listener
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.diagnosis.edges import COORDINATE, FOLLOW, Edge, Edges
@@ -143,8 +142,7 @@ class Facts:
     @cached_property
     def reads(self) -> Mapping[int, tuple[SourceRead, ...]]:
         """Every read of each broker, of all samples; of an address that no broker advertises, of the one that answered there."""
-        elsewhere = unregistered(self.view.moments.samples, self.view.moments.now.sample)
-        answering = {f"broker@{address}": broker for address, broker in elsewhere.items()}
+        answering = {f"broker@{address}": broker for address, broker in self.view.answering_elsewhere.items()}
         found: dict[int, list[SourceRead]] = {}
         for read in self.view.of(SourceRead):
             name = read.observer.removeprefix("broker:")

@@ -26,7 +26,7 @@ class KraftClaim:
         """Keep the view; nothing is read yet."""
         self._view = view
         self._paths = view.derived(controller_paths)
-        self.node = None if view.moments.now.migrating is None else view.moments.now.migrating.kraft_controller_id
+        self.node = None if view.migrating is None else view.migrating.kraft_controller_id
 
     @property
     def acts(self) -> bool | None:
@@ -62,7 +62,7 @@ class KraftClaim:
         if self._has_sent:
             all_refuse = self.refusing and self._view.voter_addresses
             return None if all_refuse else ("brokers have received updates, at any time since they started", _ASK)
-        if not self._view.moments.steady:
+        if not self._view.steady:
             return "in motion: seen in one sample", "another audit"
         unread = tuple(broker for broker in self._view.brokers if not self._names_none(broker))
         if unread or not self._view.brokers:

@@ -48,7 +48,7 @@ def listed_brokers(view: ClusterView) -> Iterator[ListedBrokers]:
     observers = {observer.name: observer for observer in view.observers}
     unlisted = {broker for broker, name in names.items() if any(claim.kind == "unlisted" for claim in view.claims_of(name))}
     digests: dict[str, set[str]] = {}
-    for held in view.moments.views.all if unlisted else ():
+    for held in view.held_views if unlisted else ():
         digests.setdefault(held.name, set()).add(held.row.brokers_digest)
     for broker, name in names.items():
         otherwise: dict[int, str] = {}

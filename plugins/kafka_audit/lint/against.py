@@ -14,8 +14,7 @@ from itertools import product
 from kafka_audit.checks import Check
 from kafka_audit.checks.listeners.endpoint_unreachable import endpoint_judgement
 from kafka_audit.checks.run import judge
-from kafka_audit.cluster.listeners.endpoints import AdvertisedEndpoint
-from kafka_audit.cluster.view import ClusterView
+from kafka_audit.cluster.view import AdvertisedEndpoint, ClusterView
 from kafka_audit.compare.addresses import canonical_address
 from kafka_audit.diagnosis.serve_edges import ServeEdges
 from kafka_audit.lint import members
@@ -95,7 +94,7 @@ def _at_step(judgement: Judgement, when: str, changed: set[str], *, alone: bool)
 def changed_view(view: ClusterView, changed: Sequence[Member], key: bytes) -> ClusterView:
     """Return the cluster as it would be with some brokers restarted; what was measured at them says nothing of that."""
     ids = {member.broker_id for member in changed}
-    now, _ = view.moments.samples.numbers
+    now, _ = view.samples
     kept = [row for row in view.snapshot.rows if not _stale(row, ids, now)]
     added: list[Row] = [row for member in changed for row in members.configuration_rows(member, key)]
     registered = view.in_zookeeper

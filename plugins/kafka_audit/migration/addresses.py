@@ -129,7 +129,7 @@ def view_with_proposed(proposed: Iterable[RegisteredEndpoint], trials: Iterable[
 
     In KRaft, it becomes a cluster with registrations, so that proposed addresses are judged like registered ones.
     """
-    between, (now, before) = view.inter_broker, view.moments.samples.numbers
+    between, (now, before) = view.inter_broker, view.samples
     added = {(endpoint.broker_id, endpoint.listener): endpoint for endpoint in proposed}
     stay = [_registered_as(endpoint) for endpoint in view.endpoints.all if (endpoint.broker_id, endpoint.listener) not in added]
     probes_now = [replace(row, sample=now or 0) for row in trials]

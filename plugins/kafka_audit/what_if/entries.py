@@ -4,7 +4,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from kafka_audit.cluster.broker_lists import unregistered
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.compare.addresses import canonical_address
 from kafka_audit.diagnosis.serve_edges import WORKS, ServeEdges
@@ -80,7 +79,7 @@ def _holders(view: ClusterView) -> Mapping[tuple[str, int], set[int]]:
     holders: dict[tuple[str, int], set[int]] = defaultdict(set)
     for endpoint in view.endpoints.all:
         holders[canonical_address(endpoint.host, endpoint.port)].add(endpoint.broker_id)
-    for address, broker in unregistered(view.moments.samples, view.moments.now.sample).items():
+    for address, broker in view.answering_elsewhere.items():
         if broker is not None:
             holders[_parts(address)].add(broker)
     return holders

@@ -129,8 +129,7 @@ def voters_alone(view: ClusterView) -> Sequence[int]:
 
 def running(view: ClusterView) -> Sequence[int]:
     """Return the brokers that run, in order: registered ones, listed or not; where none could be read, those that answer."""
-    answering = {held.broker_id for held in view.moments.views.all if held.broker_id >= 0}
-    return sorted(view.brokers.keys() | view.unlisted or answering)
+    return sorted(view.brokers.keys() | view.unlisted) or sorted({row.broker_id for row in view.held_views if row.broker_id >= 0})
 
 
 def zookeeper_voters(view: ClusterView) -> Mapping[str, frozenset[str]]:

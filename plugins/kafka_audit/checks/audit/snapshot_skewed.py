@@ -17,7 +17,7 @@ def snapshot_skewed(view: ClusterView) -> Iterator[Judgement]:
         yield view.judge("cluster", Status.UNKNOWN, error="no timestamps were recorded", needs="another audit")
         return
     longest = max((sample.finished_ms - sample.started_ms) / 1000 for sample in samples)
-    controllers = {state.controller_version for state in (view.state, view.moments.before.state) if state is not None}
+    controllers = {state.controller_version for state in (view.state, view.state_before) if state is not None}
     why = []
     if longest > info.skew_s:
         why.append(f"a sample took {longest:.1f} s, the limit is {info.skew_s:g} s")
@@ -40,4 +40,4 @@ def snapshot_skewed(view: ClusterView) -> Iterator[Judgement]:
 
 
 def _count(view: ClusterView) -> str:
-    return str(sum(number is not None for number in view.moments.samples.numbers))
+    return str(sum(number is not None for number in view.samples))

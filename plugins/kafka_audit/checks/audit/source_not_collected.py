@@ -41,7 +41,7 @@ def source_not_collected(view: ClusterView) -> Iterator[Judgement]:
         part = "returned no view" if resource in silent else "returned only a part"
         evidence |= {"gave": "returned nothing" if len(failed) == len(asked) else part, **failed_texts(failed)}
         evidence |= _accepted_elsewhere(view, resource, failed)
-        settled = view.moments.samples.numbers[1] is not None and view.reads.failed_before(failed)
+        settled = view.samples[1] is not None and view.reads.failed_before(failed)
         if resource != "cluster" and not settled and all(read.failure in AS_IN_A_RESTART for read in failed):
             evidence["error"] = f"in motion: {evidence['error']}, in one sample"
             yield view.judge(resource, Status.UNKNOWN, evidence)
@@ -60,7 +60,7 @@ def _without_listener(view: ClusterView, resource: str, failed: Sequence[SourceR
     address = Resource.of(resource).address
     if address is None or not all(read.failure in AS_IN_A_RESTART for read in failed):
         return None
-    held = [row.broker_id for row in view.moments.previous.addresses if address_text(row.host, row.port) == address]
+    held = [row.broker_id for row in view.addresses_earlier if address_text(row.host, row.port) == address]
     return next(((broker, name) for name, brokers in sorted(view.lacking.items()) for broker in held if broker in brokers), None)
 
 

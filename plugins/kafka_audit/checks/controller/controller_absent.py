@@ -37,14 +37,14 @@ def _fail(
 
 def _by_registry(view: ClusterView) -> Judgement:
     """Judge by /controller: absent twice, with the list of brokers unchanged in between, is a fault."""
-    now, before = view.state, view.moments.before.state
+    now, before = view.state, view.state_before
     failed = [read for read in view.last_reads if read.operation == "zookeeper /controller" and read.outcome == "failed"]
     if now is None or failed:
         error, needs = (failed[0].error, failed[0].needs) if failed else ("no answer", None)
         evidence = {"error": f"ZooKeeper was not read: {error}", "needs": needs or "a ZooKeeper that answers"}
         return view.judge("cluster", Status.UNKNOWN, evidence)
     epoch = "unknown" if now.controller_epoch is None else str(now.controller_epoch)
-    if view.moments.now.migrating is not None:
+    if view.migrating is not None:
         return _by_claim(view, view.derived(KraftClaim), epoch)
     if now.controller_id is not None:
         return view.judge("cluster", Status.PASS, controller=f"Broker {now.controller_id}", epoch=epoch)

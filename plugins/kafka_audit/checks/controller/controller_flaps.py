@@ -29,7 +29,7 @@ def controller_flaps(view: ClusterView) -> Iterator[Judgement]:
     if view.kraft:
         yield _of_quorum(view)
         return
-    state, earlier, passed = view.state, view.moments.previous.state, minutes(view)
+    state, earlier, passed = view.state, view.state_earlier, minutes(view)
     before = None if earlier is None else earlier.controller_epoch
     after = None if state is None else state.controller_epoch
     evidence = {"minutes": rounded(passed), "before": before, "after": after}

@@ -42,8 +42,9 @@ def _silent(view: ClusterView) -> list[str]:
 def _controller_epochs(view: ClusterView) -> tuple[int | None, int | None, int | None]:
     """Return the controller epoch now, in the sample before, and in the previous snapshot; in KRaft of the quorum's leader."""
     if not view.kraft:
-        states = (view.state, view.moments.before.state, view.moments.previous.state)
-        now, before, earlier = (None if state is None else state.controller_epoch for state in states)
+        now, before, earlier = (
+            None if state is None else state.controller_epoch for state in (view.state, view.state_before, view.state_earlier)
+        )
         return now, before, earlier
     tables = (view.newest(QuorumView), view.before(QuorumView), view.earlier(QuorumView))
     now, before, earlier = (

@@ -67,7 +67,7 @@ def _phase(view: ClusterView, row: Migration, sides: _MigrationSides) -> tuple[s
         prepared_text = f"{brokers(ready)} {'is' if len(ready) == 1 else 'are'} prepared" if ready else "no broker is prepared"
         return "prepared", f"KRaft controllers run next to ZooKeeper and have not taken over; {prepared_text}"
     if not without:
-        if view.moments.now.migrating is not None and view.derived(KraftClaim).acts is False:
+        if view.migrating is not None and view.derived(KraftClaim).acts is False:
             phase, text = "no controller", f"/controller names KRaft controller {claim}, which does not act (KA201)"
         else:
             phase = "dual write"

@@ -4,9 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
 from kafka_audit.checks import check
-from kafka_audit.cluster.listeners.endpoints import AdvertisedEndpoint
-from kafka_audit.cluster.listeners.name_addresses import NameAddress
-from kafka_audit.cluster.view import ClusterView
+from kafka_audit.cluster.view import AdvertisedEndpoint, ClusterView, NameAddress
 from kafka_audit.diagnosis.serve_edges import ServeEdges
 from kafka_audit.model.finding import Judgement, Severity, Status
 

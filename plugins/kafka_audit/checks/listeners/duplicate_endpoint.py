@@ -27,7 +27,7 @@ def _judged(view: ClusterView, endpoints: Collection[AdvertisedEndpoint]) -> Ite
     for endpoint in endpoints:
         sharing[canonical_address(endpoint.host, endpoint.port)].add(endpoint.broker_id)
     age, there = view.ages_ms, _answered(view)
-    moving, twice = view.endpoints.moved, view.moments.samples.numbers[1] is not None
+    moving, twice = view.endpoints.moved, view.samples[1] is not None
     for endpoint in endpoints:
         brokers = sharing[canonical_address(endpoint.host, endpoint.port)]
         old = all(age.get(broker, 0) > OLD_ENOUGH_MS for broker in brokers)

@@ -34,7 +34,7 @@ def _of_listener(view: ClusterView, listener: str, protocols: dict[int, str], br
     moving, lacking = _moving(view), view.lacking.get(listener, frozenset())
     for broker in lacking & protocols.keys():
         del protocols[broker]  # its settings are newer than its registration
-    having = {*protocols, *(held.broker_id for held in view.moments.views.all if lacking and held.row.listener == listener)}
+    having = {*protocols, *(held.broker_id for held in view.held_views if lacking and held.row.listener == listener)}
     asked = sorted({*brokers, *having, *lacking})
     usual = min(Counter(protocols.values()).items(), key=lambda item: (-item[1], item[0]), default=("", 0))[0]
     for broker in asked:
@@ -55,7 +55,7 @@ def _of_listener(view: ClusterView, listener: str, protocols: dict[int, str], br
 
 def _moving(view: ClusterView) -> frozenset[int]:
     """Return the brokers whose registration changed between the samples, where there are two."""
-    if view.moments.samples.numbers[1] is None:
+    if view.samples[1] is None:
         return view.endpoints.moved
     changed = (brokers ^ view.lacking_before.get(listener, frozenset()) for listener, brokers in view.lacking.items())
     return view.endpoints.moved.union(*changed)

@@ -5,9 +5,8 @@ from collections.abc import Iterator
 
 from kafka_audit.checks import check
 from kafka_audit.checks.gaps import no_reach
-from kafka_audit.cluster.listeners.endpoints import AdvertisedEndpoint
 from kafka_audit.cluster.listeners.inter_broker import TLS
-from kafka_audit.cluster.view import ClusterView
+from kafka_audit.cluster.view import AdvertisedEndpoint, ClusterView
 from kafka_audit.compare.addresses import canonical_text
 from kafka_audit.diagnosis.serve_edges import ServeEdge, ServeEdges
 from kafka_audit.model.finding import Judgement, Severity, Status

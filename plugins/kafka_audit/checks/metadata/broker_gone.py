@@ -5,8 +5,7 @@ from typing import Any
 
 from kafka_audit.checks import check
 from kafka_audit.cluster.held_up_by import waiting_for
-from kafka_audit.cluster.view import ClusterView
-from kafka_audit.cluster.views import HeldView
+from kafka_audit.cluster.view import ClusterView, HeldView
 from kafka_audit.diagnosis.facts import facts_of
 from kafka_audit.diagnosis.solver import Diagnosis, coordinating
 from kafka_audit.model.finding import HEDGE, Confidence, Judgement, Severity, Status
@@ -27,8 +26,8 @@ _IN_MOTION = {
 @check(code="KA113", severity=Severity.HIGH, parts=("brokers", "topics"))
 def broker_gone(view: ClusterView) -> Iterator[Judgement]:
     """A broker is no longer registered, but the previous snapshot, an assignment or the cluster file contains it."""
-    registered = {*view.brokers, *view.unlisted, *_answering(view, view.moments.views.all)}
-    before = {*view.moments.before.brokers, *_answering(view, view.moments.views_before.all)}
+    registered = {*view.brokers, *view.unlisted, *_answering(view, view.held_views)}
+    before = {*view.brokers_before, *_answering(view, view.held_views_before)}
     failed = {read.operation for read in view.last_reads if read.outcome == "failed"}
     expected = None if view.info is None else view.info.expect_brokers
     unlisted = view.followers - registered
@@ -45,7 +44,7 @@ def broker_gone(view: ClusterView) -> Iterator[Judgement]:
                 leaderless += share.led  # the controller has not given these partitions another leader
         operation = f"zookeeper /brokers/ids/{broker}"
         runs = running.get(broker)
-        seen = broker in registered | unlisted or broker in view.moments.previous.brokers
+        seen = broker in registered | unlisted or broker in view.brokers_earlier
         if not (seen or replicas or operation in failed or runs):
             continue  # it went between two samples, and nothing hangs on it
         status = Status.FAIL
@@ -57,7 +56,7 @@ def broker_gone(view: ClusterView) -> Iterator[Judgement]:
             unknown = {"error": f"{operation} failed", "needs": "a readable registration"}
         elif broker in unlisted:
             status, unknown = Status.UNKNOWN, _UNLISTED
-        elif broker in before or not (view.moments.steady or not replicas) or (runs and runs.edge.effect.state == "passing"):
+        elif broker in before or not (view.steady or not replicas) or (runs and runs.edge.effect.state == "passing"):
             status, unknown = Status.UNKNOWN, _IN_MOTION
         yield _judged(
             view,
@@ -118,7 +117,7 @@ def _of_cluster(view: ClusterView, expected: int, registered: int) -> Judgement:
     if registered >= expected:
         status, subject = Status.PASS, f"{expected} brokers are expected and"
     else:
-        status = Status.FAIL if view.moments.steady else Status.UNKNOWN
+        status = Status.FAIL if view.steady else Status.UNKNOWN
         subject = f"{expected - registered} of {expected} expected brokers are"
     return _judged(
         view,

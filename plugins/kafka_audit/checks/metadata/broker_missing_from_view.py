@@ -4,9 +4,7 @@ from collections.abc import Iterator
 
 from kafka_audit.checks import check
 from kafka_audit.checks.metadata.view_differences import holders, judgement, list_of, view_effects
-from kafka_audit.cluster.answers.observers import Observer
-from kafka_audit.cluster.disagreements import Disagreement
-from kafka_audit.cluster.view import ClusterView
+from kafka_audit.cluster.view import ClusterView, Disagreement, Observer
 from kafka_audit.model.finding import Judgement, Severity
 
 

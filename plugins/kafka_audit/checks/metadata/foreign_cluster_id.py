@@ -6,8 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from kafka_audit.checks import check
 from kafka_audit.checks.gaps import ONCE
 from kafka_audit.checks.metadata.view_differences import judgement, view_effects
-from kafka_audit.cluster.view import ClusterView
-from kafka_audit.cluster.views import HeldView
+from kafka_audit.cluster.view import ClusterView, HeldView
 from kafka_audit.diagnosis.edges import Effect
 from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
 
@@ -35,7 +34,7 @@ def foreign_cluster_id(view: ClusterView) -> Iterator[Judgement]:
 
 def _in_kraft(view: ClusterView) -> Iterator[Judgement]:
     """Judge brokers by the id that is expected, else by that of most of them."""
-    now, before = _cluster_ids(view.moments.views.all), _cluster_ids(view.moments.views_before.all)
+    now, before = _cluster_ids(view.held_views), _cluster_ids(view.held_views_before)
     if not now:
         gap = {"error": "no broker reports a cluster id", "needs": "an answer to Metadata"}
         yield view.judge("cluster", Status.UNKNOWN, gap, who="any broker")

@@ -4,8 +4,7 @@ from collections.abc import Iterator
 
 from kafka_audit.checks import check
 from kafka_audit.checks.metadata.view_differences import judgement, view_effects
-from kafka_audit.cluster.disagreements import Disagreement
-from kafka_audit.cluster.view import ClusterView
+from kafka_audit.cluster.view import ClusterView, Disagreement
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.text import brokers
 

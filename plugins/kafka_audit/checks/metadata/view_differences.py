@@ -3,9 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from kafka_audit.cluster.answers.observers import Observer
-from kafka_audit.cluster.disagreements import Disagreement
-from kafka_audit.cluster.view import ClusterView
+from kafka_audit.cluster.view import ClusterView, Disagreement, Observer
 from kafka_audit.diagnosis.edges import Effect
 from kafka_audit.diagnosis.facts import facts_of
 from kafka_audit.model.finding import Judgement, Severity, Status

@@ -31,7 +31,7 @@ def broker_answers_slowly(view: ClusterView) -> Iterator[Judgement]:
     if reads.brokers and len(reads.brokers) <= _TWO:
         yield view.judge("cluster", Status.NOT_APPLICABLE, reason="there are fewer than three brokers")
         return
-    now, earlier = _Times(view.last_reads), _Times(view.moments.samples_earlier.last_reads)
+    now, earlier = _Times(view.last_reads), _Times(view.last_reads_earlier)
     reads_of: dict[str, list[SourceRead]] = {}
     for read in view.of(SourceRead):
         reads_of.setdefault(read.observer, []).append(read)

@@ -29,7 +29,7 @@ def stray_replicas(view: ClusterView) -> Iterator[Judgement]:
         evidence = facts | {"held": held, "assigned": assigned, "stray": held - assigned}
         if held <= assigned:
             yield view.judge(resource, Status.PASS, evidence)
-        elif not view.moments.steady or sum(row.replicas for row in before) != held:
+        elif not view.steady or sum(row.replicas for row in before) != held:
             yield view.judge(resource, Status.UNKNOWN, facts | MOVING)
         else:
             yield view.judge(resource, Status.FAIL, evidence, confidence=confidence)

@@ -4,8 +4,7 @@ from collections.abc import Iterator
 
 from kafka_audit.checks import check
 from kafka_audit.cluster.answers.log_lines import when
-from kafka_audit.cluster.registry import BrokerRegistration
-from kafka_audit.cluster.view import ClusterView
+from kafka_audit.cluster.view import BrokerRegistration, ClusterView
 from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
 from kafka_audit.model.tables import LogLine
 from kafka_audit.model.text import counted
@@ -23,10 +22,10 @@ def session_replaced(view: ClusterView) -> Iterator[Judgement]:
         yield view.judge("cluster", gap.status, reported)
         return
     for broker, registration in sorted(view.brokers.items()):
-        if broker not in view.moments.previous.brokers:
+        if broker not in view.brokers_earlier:
             continue
-        now, earlier = registration.session, view.moments.previous.brokers[broker].session
-        before = view.moments.before.brokers[broker].session if broker in view.moments.before.brokers else now
+        now, earlier = registration.session, view.brokers_earlier[broker].session
+        before = view.brokers_before[broker].session if broker in view.brokers_before else now
         if now == before == earlier:
             yield view.judge(f"broker/{broker}", Status.PASS, broker=broker, who=f"broker {broker}")
         else:

@@ -10,7 +10,7 @@ from kafka_audit.model.text import brokers, counted
 
 
 def _is_elected_in_zookeeper(view: ClusterView) -> bool:
-    return view.zookeeper_read and view.moments.now.migrating is None
+    return view.zookeeper_read and view.migrating is None
 
 
 @cause(

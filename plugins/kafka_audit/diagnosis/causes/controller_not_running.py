@@ -11,7 +11,7 @@ from kafka_audit.model.text import brokers
 
 
 def _is_migrating(view: ClusterView) -> bool:
-    return view.moments.now.migrating is not None
+    return view.migrating is not None
 
 
 @cause(

@@ -14,7 +14,7 @@ _MENDED = (3, 7)
 
 
 def _is_migrating(view: ClusterView) -> bool:
-    return view.moments.now.migrating is not None
+    return view.migrating is not None
 
 
 @cause(
@@ -29,7 +29,7 @@ def _is_migrating(view: ClusterView) -> bool:
 )
 def migration_lost_update(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
     """From Kafka 3.7 on it is no cause; another controller than in the previous snapshot shows it."""
-    now = facts.view.moments.now.migrating
+    now = facts.view.migrating
     known = [version_numbers(release) for release in releases(facts.view, edge.target)]
     if known and min(known) >= _MENDED:
         yield works(f"broker {edge.target}", "it runs Kafka 3.7 or later, in which this is fixed")

@@ -41,7 +41,7 @@ def failed_quorum_reads(case: Case) -> list[SourceRead]:
 
 def about_the_quorum(case: Case, symptom: Finding) -> bool:
     """Explain, in KRaft and in a migration, a source that did not answer for the quorum alone, or which is a controller."""
-    if not case.view.kraft and case.view.moments.now.migrating is None:
+    if not case.view.kraft and case.view.migrating is None:
         return False
     if symptom.resource.controller is not None:
         return True

@@ -34,7 +34,7 @@ def missing_there(case: Case, symptom: Finding) -> bool:
 
 def at_their_former_address(case: Case, symptom: Finding) -> bool:
     """Explain an address of the cluster file at which a leader listened in the previous snapshot."""
-    held = (row for row in case.view.moments.previous.addresses if row.broker_id in _leaders(case))
+    held = (row for row in case.view.addresses_earlier if row.broker_id in _leaders(case))
     return symptom.resource.address in {address_text(row.host, row.port) for row in held}
 
 
