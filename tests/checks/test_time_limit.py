@@ -1,12 +1,15 @@
-"""A check that takes too long is UNKNOWN, and the others stand. The timer is the test's: no clock ends an honest check."""
+"""What runs checks: one that takes too long is UNKNOWN, and the others stand. The timer is the test's; no clock ends a check."""
 
 import contextlib
 import signal
 import threading
 from dataclasses import replace
 
+import pytest
+
 import small_cluster
 from kafka_audit.checks import run, time_limit
+from kafka_audit.model.errors import EngineError
 from kafka_audit.model.finding import Status
 
 
@@ -65,3 +68,11 @@ def test_another_thread_and_another_s_timer_have_no_limit():
     finally:
         signal.signal(signal.SIGVTALRM, signal.SIG_DFL)
     assert found == [("KA990", "broker/0", Status.PASS)] * 2
+
+
+def test_a_judgement_of_another_snapshot_is_a_bug_that_is_named():
+    def mistaken(view):
+        yield replace(view.judge("broker/0", Status.PASS, broker=0), snapshot_id="another")
+
+    with pytest.raises(EngineError, match="check KA990 judged snapshot another"):
+        judged(mistaken)

@@ -7,6 +7,7 @@ from dataclasses import replace
 from kafka_audit.checks import Check, catalogue
 from kafka_audit.checks.time_limit import TimeLimit, TooLong
 from kafka_audit.cluster.view import ClusterView, Gap
+from kafka_audit.model.errors import EngineError
 from kafka_audit.model.finding import Judgement, Status
 
 _LESS = "a faster machine, or fewer brokers, topics and groups in the cluster"
@@ -18,6 +19,7 @@ def judge(view: ClusterView, checks: Mapping[str, Check] | None = None, *, kind:
     A check that takes too long is UNKNOWN; what it found until then stays, and so do the others.
 
     Raises:
+        EngineError: a check yielded a judgement of another snapshot.
         Exception: whatever a check raised, a bug in it; a note names its code.
     """
     wanted = catalogue() if checks is None else checks
@@ -53,6 +55,10 @@ def _judged(view: ClusterView, check: Check, judgements: list[Judgement]) -> tup
         if whole:
             return (_of_gap(view, check, whole),)
         judgements.extend(replace(judgement, code=check.code) for judgement in check.function(view))
+    strangers = [judgement.snapshot_id for judgement in judgements if judgement.snapshot_id != view.snapshot_id]
+    if strangers:
+        msg = f"check {check.code} judged snapshot {strangers[0]}"
+        raise EngineError(msg)
     return tuple(_without_pass(judgement, gaps[0]) for judgement in judgements) if gaps else tuple(judgements)
 
 
