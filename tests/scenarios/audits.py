@@ -2,7 +2,9 @@
 
 import json
 import os
+import subprocess
 import sys
+from contextlib import contextmanager
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -17,6 +19,27 @@ PARTS = {
     "written": ("logs",),
     "all": ("vantages", "properties"),
 }
+
+
+@contextmanager
+def dag_tests(airflow):
+    """Yield a function that runs `airflow dags test kafka_audit` once more into a log, and returns its exit code."""
+    with subprocess.Popen(
+        [sys.executable, str(Path(__file__).with_name("dag_tests.py"))],
+        cwd=airflow.folder,
+        env=airflow.environment,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
+
+        def run(log):
+            process.stdin.write(f"{log}\n")
+            process.stdin.flush()
+            return int(process.stdout.readline())
+
+        yield run
+        process.stdin.close()
 
 
 class Audits:

@@ -11,6 +11,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from scenarios.audits import dag_tests
 from scenarios.loopback_cluster import LoopbackCluster, airflow_over
 from scenarios.scheduled import Scheduled, free_port
 
@@ -91,22 +92,8 @@ def check(messages):
 @pytest.fixture
 def dags_test(airflow):
     """Run `airflow dags test` once more; returns its exit code."""
-    with subprocess.Popen(
-        [sys.executable, str(FOLDER / "dag_tests.py")],
-        cwd=airflow.folder,
-        env=airflow.environment,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    ) as process:
-
-        def run(log):
-            process.stdin.write(f"{log}\n")
-            process.stdin.flush()
-            return int(process.stdout.readline())
-
+    with dag_tests(airflow) as run:
         yield run
-        process.stdin.close()
 
 
 def test_seven_audits_give_five_messages_by_dags_test(dags_test, cluster, arrived, tmp_path):

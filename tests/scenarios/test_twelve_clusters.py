@@ -6,13 +6,10 @@ which the twelfth is honest, too.
 
 import json
 import re
-import subprocess
-import sys
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
@@ -21,11 +18,12 @@ from hostile_parties.cluster import HostileCluster
 from hostile_parties.zookeeper import registration, topic_tree
 from kafka_audit.model.tables import RegisteredPartition
 from kafka_audit.store import Store
+from scenarios.audits import dag_tests
+from scenarios.loopback_cluster import HERE
 from testbed.airflow_home import AirflowHome
 
 pytestmark = [pytest.mark.spark, pytest.mark.airflow, pytest.mark.scenario]
 
-HERE = SimpleNamespace(popen=lambda command, **options: subprocess.Popen(command, text=True, stdin=subprocess.DEVNULL, **options))
 HOSTILE = "c05"
 NAMES = [f"c{number:02}" for number in range(12)]
 HONEST = [name for name in NAMES if name != HOSTILE]
@@ -58,27 +56,16 @@ def audited(clusters, store, tmp_path_factory):
     variables = {"KAFKA_AUDIT_MIN_COVERAGE": "0.1"}
     home = AirflowHome(HERE, folder / "home", clusters=folder / "clusters.yaml", store=Path(store.root), variables=variables)
     home.ready(home.migrate())
-    program = Path(__file__).parent / "dag_tests.py"
-    with subprocess.Popen(
-        [sys.executable, str(program)],
-        cwd=home.folder,
-        env=home.environment,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    ) as process:
+    with dag_tests(home) as run:
 
         def audit(name):
             before, log = {manifest.snapshot_id for manifest in store.manifests()}, folder / f"{name}.log"
-            process.stdin.write(f"{log}\n")
-            process.stdin.flush()
-            process.stdout.readline()
+            run(log)
             new = {one.cluster: one.snapshot_id for one in store.manifests() if one.snapshot_id not in before}
             reports = {cluster: store.read_report(snapshot_id) for cluster, snapshot_id in new.items()}
             return {cluster: report for cluster, report in reports.items() if report is not None}, log.read_text()
 
         yield audit
-        process.stdin.close()
 
 
 @pytest.fixture(scope="module")

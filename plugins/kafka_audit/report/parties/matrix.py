@@ -91,7 +91,8 @@ def matrix_columns(matrix: Mapping[str, Any]) -> list[MatrixColumn]:
 def matrix_rows(matrix: Mapping[str, Any]) -> list[MatrixRow]:
     """Return the rows of a document's matrix, each with a cell for every column."""
     columns = matrix_columns(matrix)
-    nodes, rows = [column.node for column in columns], list[MatrixRow]()
+    nodes = [column.node for column in columns]
+    rows: list[MatrixRow] = []
     for raw in matrix["observers"]:
         quorum = dict(zip(matrix.get("controllers", ()), raw.get("quorum", ""), strict=True))
         cells = {
