@@ -42,12 +42,12 @@ integration: needs-namespaces needs-java $(INSTALLED) ## run all tests that star
 scenarios: needs-namespaces needs-java $(INSTALLED) ## reproduce and repair every incident on real clusters
 	@$(BIN)/pytest -n 1 --dist load -m scenario
 
-corpus: needs-namespaces needs-java $(INSTALLED) ## run the faults and healthy clusters that docs/corpus.json lacks, and write docs/corpus.md [FAULTS=] [ROUNDS=1] [MINUTES=]
+corpus: needs-namespaces needs-java $(INSTALLED) ## run the faults and healthy clusters that testbed/records lacks, and write docs/corpus.md [FAULTS=] [ROUNDS=1] [MINUTES=]
 	@$(BIN)/python -m testbed.corpus run $(FAULTS) $(if $(MINUTES),--minutes $(MINUTES))
 	@$(BIN)/python -m testbed.corpus controls --rounds $(or $(ROUNDS),1) $(if $(MINUTES),--minutes $(MINUTES))
 	@$(BIN)/python -m testbed.corpus docs
 
-healthy: needs-namespaces needs-java $(INSTALLED) ## audit healthy clusters under load that docs/healthy.json lacks, with all inputs and with fewer [NAMES=] [ROUNDS=1] [MINUTES=]
+healthy: needs-namespaces needs-java $(INSTALLED) ## audit healthy clusters under load that testbed/records lacks, with all inputs and with fewer [NAMES=] [ROUNDS=1] [MINUTES=]
 	@$(BIN)/python -m testbed.corpus healthy $(NAMES) --rounds $(or $(ROUNDS),1) $(if $(MINUTES),--minutes $(MINUTES))
 	@$(BIN)/python -m testbed.corpus docs
 

@@ -1,11 +1,10 @@
 """Run benchmarks and write docs/performance.md from what they print: `python benchmarks [NAME ...]`.
 
-Each result goes into docs/performance.json, with date, commit and machine; the page shows the newest of each. A benchmark is run
-alone: other work on the machine, another benchmark included, changes its figures.
+Each result has a section there, with date, commit and machine; the page shows the newest of each. A benchmark is run alone:
+other work on the machine, another benchmark included, changes its figures.
 """
 
 import argparse
-import json
 import os
 import platform
 import re
@@ -16,8 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-RECORD = HERE.parent / "docs" / "performance.json"
-PAGE = RECORD.with_suffix(".md")
+PAGE = HERE.parent / "docs" / "performance.md"
 BENCHMARKS = {
     "views": ("Reading and comparing the views of many brokers", 2),
     "joins": ("Comparing views by digest, and by joins of raw rows", 2),
@@ -59,19 +57,13 @@ def run(name: str) -> int:
 
 
 def record(name: str, printed: str, seconds: float, code: int) -> None:
-    """Keep a result and write the page anew."""
-    results = json.loads(RECORD.read_text()) if RECORD.is_file() else {}
+    """Write a result into its section of the page."""
     commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, cwd=HERE, check=False)
-    results[name] = {
-        "date": datetime.now(UTC).date().isoformat(),
-        "commit": commit.stdout.strip(),
-        "machine": f"{os.cpu_count()} cores, {memory_gib():.0f} GiB, Python {platform.python_version()}",
-        "minutes": round(seconds / 60, 1),
-        "exit_code": code,
-        "printed": printed,
-    }
-    RECORD.write_text(json.dumps(results, indent=1, sort_keys=True, ensure_ascii=False) + "\n")
-    PAGE.write_text(page(results))
+    machine = f"{os.cpu_count()} cores, {memory_gib():.0f} GiB, Python {platform.python_version()}"
+    place = f"commit {commit.stdout.strip()}, {machine}; {seconds / 60:.1f} minutes."
+    ended = "" if code == 0 else f" It ended with exit code {code}: a figure is missed."
+    section = f"`python benchmarks {name}`, {datetime.now(UTC).date().isoformat()}, {place}{ended}\n\n{shown(printed)}\n"
+    PAGE.write_text(page(PAGE.read_text(), {BENCHMARKS[name][0]: section}))
 
 
 def memory_gib() -> float:
@@ -79,19 +71,14 @@ def memory_gib() -> float:
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
 
 
-def page(results: dict[str, dict[str, object]]) -> str:
-    """Return docs/performance.md."""
-    sections = [INTRODUCTION]
-    for name, (title, _) in BENCHMARKS.items():
-        if name not in results:
-            sections.append(f"## {title}\n\n`python benchmarks {name}`: not recorded yet.\n")
-            continue
-        found = results[name]
-        ended = "" if found["exit_code"] == 0 else f" It ended with exit code {found['exit_code']}: a figure is missed."
-        place = f"commit {found['commit']}, {found['machine']}; {found['minutes']} minutes."
-        about = f"`python benchmarks {name}`, {found['date']}, {place}"
-        sections.append(f"## {title}\n\n{about}{ended}\n\n{shown(str(found['printed']))}\n")
-    return "\n".join(sections)
+def page(old: str, new: dict[str, str]) -> str:
+    """Return docs/performance.md with some sections in place of those of the same titles."""
+    sections = dict(re.findall(r"^## (.+)\n\n((?:(?!## ).*\n?)*)", old, re.MULTILINE)) | new
+    texts = [
+        f"## {title}\n\n{sections.get(title, f'`python benchmarks {name}`: not recorded yet.').strip()}\n"
+        for name, (title, _) in BENCHMARKS.items()
+    ]
+    return "\n".join([INTRODUCTION, *texts])
 
 
 def shown(printed: str) -> str:

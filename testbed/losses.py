@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from kafka_audit.cluster.coordinators import id_number
+from testbed import records
 from testbed.bed import Bed
 from testbed.cluster import Cluster
 from testbed.disks import Disk
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
     from testbed.brokers import BaseCluster
     from testbed.servers import Server
 
-RECORD = Path(__file__).resolve().parents[1] / "docs" / "losses.json"
+RECORD = records.RECORDS / "losses.json.xz"
 BROKERS, TOPICS, PARTITIONS, SLOW = 4, 12, 4, 3
 COORDINATED = {"__consumer_offsets": 0, "__transaction_state": 1}
 IDS_EACH = 6  # partitions of each of these
@@ -583,11 +584,9 @@ def keep(found: Iterable[Outcome], record: Path) -> None:
 
 def merge(rows: Sequence[Mapping[str, Any]], record: Path) -> None:
     """Write rows into a record, instead of those of the same cluster and seed."""
-    held = json.loads(record.read_text()) if record.is_file() else []
     ours = {_run_of(row) for row in rows}
-    every = [row for row in held if _run_of(row) not in ours] + [*rows]
-    order = sorted(every, key=_run_of)
-    record.write_text("[\n" + ",\n".join(json.dumps(one) for one in order) + "\n]\n")
+    every = [row for row in records.read(record) if _run_of(row) not in ours] + [*rows]
+    records.write(sorted(every, key=_run_of), record)
 
 
 def _run_of(row: Mapping[str, Any]) -> tuple[str, str, int]:
@@ -605,12 +604,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--kinds", nargs="+", default=NAMED, choices=NAMED, help="what is lost (default: all of these)")
     parser.add_argument("--losses", type=int, default=500, help="how many losses at most (default 500)")
     parser.add_argument("--minutes", type=float, default=60, help="begin no loss after that time (default 60)")
-    parser.add_argument("--record", type=Path, default=RECORD, help="file to add the outcomes to (default docs/losses.json)")
+    parser.add_argument("--record", type=Path, default=RECORD, help="file to add the outcomes to (default that of the bed)")
     parser.add_argument("--merge", type=Path, nargs="+", metavar="FILE", help="run nothing: add these records to it")
     options = parser.parse_args(arguments)
     if options.merge:
         for file in options.merge:
-            merge(json.loads(file.read_text()), options.record)
+            merge(records.read(file), options.record)
         return 0
     with tempfile.TemporaryDirectory(prefix="kafka-audit-losses-", ignore_cleanup_errors=True) as folder:
         found = run(options, Path(folder))

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from testbed.corpus.record import Result
     from testbed.corpus.scene import Scene
 
-HEALTHY = record.RECORD.with_name("healthy.json")
+HEALTHY = record.RECORD.with_name("healthy.json.xz")
 KEYS: Mapping[str, tuple[str, ...]] = {
     ALL_INPUTS: (),
     "without vantages": ("vantages",),
@@ -116,7 +116,7 @@ def loads(control: Control, version: str) -> list[str]:
 _HEAD = """## Healthy clusters under load
 
 `make healthy` starts each cluster below, waits until its load runs, and audits it with all inputs of the cluster file and with
-fewer. What runs in it is checked after each audit. Each audit is a line of `healthy.json`: inputs, exit code, the checks that
+fewer. What runs in it is checked after each audit. Each audit is a line of the record: inputs, exit code, the checks that
 are not known, the highest severity. Of several runs of a cluster the newest counts. Quorums are audited with each set of inputs
 that a cluster file can give, from one address to all.
 """
@@ -142,12 +142,15 @@ def section(results: Iterable[Result]) -> str:
         reads = f"{sum(audit['answered'] for _, audit in own)} of {sum(audit['asked'] for _, audit in own)}"
         unknown = ", ".join(sorted({code for _, audit in own for code in audit["unknown"]}))
         lines.append(f"| {inputs} | {len(own)} | {exits} | {reads} | {unknown or 'none'} | {_alarms(own)} |")
-    lines += ["", "| Healthy cluster | Version | Audits | Highest severity | HIGH or above |", "|---|---|---|---|---|"]
-    for run in sorted(runs, key=lambda run: (list(under_load()).index(run["id"]), list(VERSIONS).index(run["version"]))):
-        highest = max(Severity[audit["severity"]] for audit in run["audits"]).name
-        found = "; ".join(sorted({f"{alarm}: {text}" for audit in run["audits"] for alarm, text in audit["alarms"].items()}))
-        cells = [f"`{run['id']}`", run["version"], str(len(run["audits"])), highest, found.replace("|", "\\|") or "none"]
-        lines.append(f"| {' | '.join(cells)} |")
+    lines += ["", "| Healthy cluster | Versions | Audits | Highest severity | HIGH or above |", "|---|---|---|---|---|"]
+    for name in under_load():
+        own = [(run, audit) for run, audit in audits if run["id"] == name]
+        if own:
+            versions = ", ".join(version for version in VERSIONS if version in {run["version"] for run, _ in own})
+            highest = max(Severity[audit["severity"]] for _, audit in own).name
+            found = "; ".join(sorted({f"{alarm}: {text}" for _, audit in own for alarm, text in audit["alarms"].items()}))
+            cells = [f"`{name}`", versions, str(len(own)), highest, found.replace("|", "\\|") or "none"]
+            lines.append(f"| {' | '.join(cells)} |")
     return "\n".join([*lines, ""])
 
 

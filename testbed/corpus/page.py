@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from kafka_audit.checks import catalogue
-from kafka_audit.model.text import listing
 from testbed.corpus import confusion, printed, record, versions_page
 from testbed.corpus import healthy as healthy_clusters
-from testbed.corpus.catalogue import DYNAMIC, GROUPS, VERSIONS, controls, faults
+from testbed.corpus.catalogue import GROUPS, VERSIONS, controls, faults
 from testbed.corpus.peers import NOT_INSTALLED, UNAVAILABLE
 from testbed.corpus.printed import NOT_SCORED, OWN
-from testbed.corpus.remedies import remedies
 from testbed.corpus.words import VERDICTS, Worth
 
 if TYPE_CHECKING:
@@ -25,7 +22,7 @@ if TYPE_CHECKING:
 
 _HEAD = """# Fault corpus
 
-Written by `python -m testbed.corpus docs` from `corpus.json`, the record of `make corpus`. Each fault is put into a real
+Written by `python -m testbed.corpus docs` from the record of `make corpus` (`testbed/records`). Each fault is put into a real
 cluster, the cluster is audited, repaired by what the finding says, and audited again. Faults are data:
 `testbed/corpus/faults/*.yaml`. To repeat one: `python -m testbed.corpus run FAULT --versions "3.9.1 ZooKeeper" --rerun`.
 Of several runs of a fault on one version the newest counts; the earlier ones stay in the record.
@@ -45,21 +42,11 @@ their texts are *not scored again*, unless a snapshot of that fault and release 
 anew. Tests hold that no report on a recorded cluster has the words of another fault, and that reports on healthy clusters, and
 on repaired ones, have none.
 """
-_REPAIRS = """Commands were run as a finding prints them, with the placeholders filled; a login that they name is that of an
-administrator. Repairs that findings describe in words were carried out by the bed, and are quoted.
-"""
-_REMEDIES = """What was done of the text that a check prints under "What to do", in runs after which the cluster was healed.
-*As printed*: the versions, with the number of commands that were run as the finding prints them. *In words*: the versions on
-which the bed carried out what the text asks for. *Ends with*, where neither was done: the checks with whose executed remedy this
-failure ended, too. The reasons are data: `exceptions` of the case files.
-"""
 _LOSSES = """Faults of controllers wait for an election: the cluster works, and all clients are served. Each was named meanwhile.
 Then the leader of the quorum was killed (*all*: all controllers, which started again at once), and a setting of a topic was
-changed again and again: *no leader* says that the quorum did it in none of so many seconds. The same cluster without the fault
-lost its leader, too, and changed the setting. Voters of a *static* quorum are in files, those of a *dynamic* one in the metadata
-log.
+changed again and again, which the quorum did not do in ten seconds or more. The same cluster without the fault lost its leader,
+too, and changed the setting. Voters of a *dynamic* quorum are in the metadata log, else in files.
 """
-MOST_ENDS = 5
 _VERSIONS = GROUPS["all"]
 
 
@@ -86,10 +73,6 @@ def page(results: Iterable[Result], causes: str, texts: Texts, healthy_audits: I
         *_losses(broken),
         "## What is not as it should be\n",
         *_open(broken, texts),
-        "## Repairs\n",
-        *_repairs(broken),
-        "## Remedies\n",
-        *_remedies(broken),
         "## Healthy clusters\n",
         *_controls(healthy),
         "",
@@ -173,27 +156,25 @@ def _losses(broken: Sequence[Result]) -> list[str]:
     lines = [
         _LOSSES,
         figures,
-        "| Fault | Release | Voters | Named before as | Killed | Then | Without the fault |",
-        "|---|---|---|---|---|---|---|",
+        "| Fault | Named before by | Releases | Killed | No leader after | Without the fault |",
+        f"|{'---|' * 6}",
     ]
     for fault in faults().values():
-        for run in sorted(seen, key=lambda run: list(VERSIONS).index(run["version"])):
-            if run["id"] == fault.id:
-                release, kind = run["version"].split()[0], "dynamic" if run["version"] in DYNAMIC else "static"
-                codes = ", ".join(found for found in run["failing"] if found.split()[0] in fault.cause)
-                cells = [f"`{fault.id}`: {fault.title}", release, kind, f"{codes}: {_plain(run['headline'])}"]
-                cells += ["all" if fault.loses == "all" else "the leader", _then(run["lost"]), _then(run["twin"])]
-                lines.append(f"| {' | '.join(cells)} |")
+        mine = [run for run in seen if run["id"] == fault.id]
+        if not mine:
+            continue
+        codes = sorted({found.split()[0] for run in mine for found in run["failing"]} & {*fault.cause})
+        cells = [f"`{fault.id}`: {fault.title}", ", ".join(codes), _listed(run["version"] for run in mine)]
+        cells += ["all" if fault.loses == "all" else "the leader", f"{sum(run in shown for run in mine)} of {len(mine)}"]
+        after = sorted(run["twin"]["seconds"] for run in mine if run["twin"] and run["twin"]["seconds"] is not None)
+        cells.append(f"one after {after[0]:g} to {after[-1]:g} s in {len(after)} of {len(mine)}" if after else "not seen")
+        lines.append(f"| {' | '.join(cells)} |")
     return [*lines, ""]
 
 
-def _then(loss: Mapping[str, Any] | None) -> str:
-    if not loss:
-        return "not seen"
-    if loss["seconds"] is None:
-        return f"no leader in {loss['waited']} s"
-    says = f"; {_plain(loss['says'])}" if loss.get("says") else ""
-    return f"controller {loss['leader']} leads, written after {loss['seconds']} s{says}"
+def _listed(versions: Iterable[str]) -> str:
+    known = {*versions}
+    return ", ".join(version for version in VERSIONS if version in known)
 
 
 def _open(broken: Sequence[Result], texts: Texts) -> list[str]:
@@ -214,63 +195,21 @@ def _open(broken: Sequence[Result], texts: Texts) -> list[str]:
     return [*(lines or ["Nothing."]), ""]
 
 
-def _repairs(broken: Sequence[Result]) -> list[str]:
-    lines = [_REPAIRS]
-    for fault in faults().values():
-        mine = [run for run in broken if run["id"] == fault.id and run["healed"]]
-        commands = list(dict.fromkeys(f"`{_plain(command)}`" for run in mine for command in run["commands"]))
-        words = list(dict.fromkeys(f"“{word}”" for run in mine for word in run["followed"]))
-        if commands or words:
-            lines.append(f"- `{fault.id}`: {'; '.join([*commands[:4], *words])}")
-    return [*lines, ""]
-
-
-def _remedies(broken: Sequence[Result]) -> list[str]:
-    known = remedies(broken)
-    count = sum(sum(check.commands.values()) for check in known.values())
-    executed = [check for check in known.values() if check.executed]
-    by_command, scenario = sum(bool(check.commands) for check in executed), sum(bool(check.scenario) for check in known.values())
-    figures = (
-        f"{len(known)} checks: the remedy of {len(executed)} was executed, of {by_command} of them by {count} commands as"
-        f" printed. A scenario test heals {scenario}. The remedy of {len(known) - len(executed) - scenario} was not executed.\n"
-    )
-    lines = [
-        _REMEDIES,
-        figures,
-        "| Check | As printed | In words | Ends with | Not executed, because |",
-        "|---|---|---|---|---|",
-    ]
-    for code, remedy in known.items():
-        printed = ", ".join(f"{version} ({number})" for version, number in remedy.commands.items())
-        why = f"broken and healed by `{remedy.scenario}`" if remedy.scenario else remedy.why
-        ends = "" if remedy.executed else listing(remedy.ends_with, MOST_ENDS)
-        cells = [f"[{code}](checks/{code}.md) {catalogue()[code].name}", printed, ", ".join(remedy.words), ends]
-        lines.append(f"| {' | '.join([*cells, why])} |")
-    return [*lines, ""]
-
-
 def _controls(healthy: Sequence[Result]) -> list[str]:
     audits, alarms = sum(run["audits"] for run in healthy), sum(len(run["alarms"]) for run in healthy)
     lines = [
         f"{audits} audits of {len(healthy)} healthy clusters: {alarms} failures of severity HIGH or above.\n",
-        "| Healthy cluster | Version | Audits | Reads answered | HIGH or above |",
+        "| Healthy cluster | Versions | Audits | Reads answered | HIGH or above |",
         "|---|---|---|---|---|",
     ]
     for control in controls().values():
-        for run in healthy:
-            if run["id"] == control.id:
-                found = "; ".join(f"{alarm}: {_plain(text)}" for alarm, text in run["alarms"].items()) or "none"
-                cells = [f"`{control.id}`: {control.title}", run["version"], str(run["audits"]), _answered(run), found]
-                lines.append(f"| {' | '.join(cells)} |")
+        if mine := [run for run in healthy if run["id"] == control.id]:
+            found = "; ".join(f"{alarm}: {_plain(text)}" for run in mine for alarm, text in run["alarms"].items()) or "none"
+            answered = min(run["answered"] / run["asked"] if "asked" in run else run["coverage"] for run in mine)
+            cells = [f"`{control.id}`: {control.title}", _listed(run["version"] for run in mine)]
+            cells += [str(sum(run["audits"] for run in mine)), f"{answered:.0%}", found]
+            lines.append(f"| {' | '.join(cells)} |")
     return lines
-
-
-def _answered(result: Result) -> str:
-    """Return how many reads of a healthy cluster were answered; runs before 2026-11-26 recorded the share alone."""
-    if "asked" not in result:
-        return f"{result['coverage']:.0%}"
-    unread = f" ({_plain(', '.join(result['unread']))})" if result["unread"] else ""
-    return f"{result['answered']} of {result['asked']}{unread}"
 
 
 def _plain(text: str) -> str:
@@ -285,9 +224,9 @@ def texts_of(results: Iterable[Result]) -> dict[tuple[str, str], dict[str, str]]
     return {key: texts for key, texts in found.items() if texts} | {key: {OWN: text} for key, text in anew.items()}
 
 
-def write(folder: Path) -> None:
-    """Write the page beside the record, and the one of the checks by release."""
-    results, causes = record.read(folder / "corpus.json"), confusion.section(confusion.judged(confusion.of_causes()))
-    audits = record.read(folder / healthy_clusters.HEALTHY.name)
+def write(folder: Path, path: Path = record.RECORD) -> None:
+    """Write the page of a record, and the one of the checks by release."""
+    results, causes = record.read(path), confusion.section(confusion.judged(confusion.of_causes()))
+    audits = record.read(path.with_name(healthy_clusters.HEALTHY.name))
     (folder / "corpus.md").write_text(page(results, causes, texts_of(results), audits))
     (folder / "versions.md").write_text(versions_page.page(results))

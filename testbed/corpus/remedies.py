@@ -22,14 +22,12 @@ class Remedy:
     Attributes:
         commands: how many were executed as printed, by version.
         words: versions on which the words were carried out.
-        ends_with: codes of checks with whose executed remedy the failure of this check ended.
         scenario: file of the test that breaks and heals it on a real cluster; empty without one.
         why: the reason for not executing it; empty without one.
     """
 
     commands: Mapping[str, int]
     words: tuple[str, ...]
-    ends_with: tuple[str, ...]
     scenario: str
     why: str
 
@@ -47,7 +45,6 @@ def remedies(results: Iterable[Result]) -> dict[str, Remedy]:
     """
     commands: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
     words: dict[str, set[str]] = defaultdict(set)
-    ends: dict[str, set[str]] = defaultdict(set)
     for result in results:
         if not result["healed"]:
             continue
@@ -58,13 +55,10 @@ def remedies(results: Iterable[Result]) -> dict[str, Remedy]:
         carried_out = (fault.follows or fault.cause) if result["followed"] else ()
         for code in carried_out:
             words[code].add(version)
-        for code in set(result["passing"]) - {*printed, *carried_out}:
-            ends[code] |= {*printed, *carried_out}
     return {
         code: Remedy(
             commands={version: commands[code][version] for version in VERSIONS if version in commands[code]},
             words=tuple(version for version in VERSIONS if version in words[code]),
-            ends_with=tuple(sorted(ends[code])),
             scenario=by_scenario().get(code, ""),
             why=unexecuted().get(code, ""),
         )

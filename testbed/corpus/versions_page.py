@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 _HEAD = """# Checks by Kafka release
 
-Written by `python -m testbed.corpus docs` from `corpus.json`, the record of the [fault corpus](corpus.md), with a row for each
+Written by `python -m testbed.corpus docs` from the record of the [fault corpus](corpus.md), with a row for each
 check. `failed`: the check was seen to fail on a real broken cluster of this release. `healed`: it passed again after the
 repair. An empty cell says that nothing was broken on that release for this check, not that the check does not work there;
 `kafka-audit explain CODE` says when a check does not apply. Releases 1.1.1 and 4.4.0 are audited by scenario tests, without the

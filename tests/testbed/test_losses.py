@@ -1,11 +1,11 @@
 """How predictions of `what-if` are compared with what a cluster shows; `python -m testbed.losses` does it on real ones."""
 
-import json
 from collections import Counter
 
 import pytest
 
 from airflow_environment import ROOT
+from testbed import losses, records
 from testbed.losses import Loss, Losses, Moment, Outcome, keep, merge, wanted_of
 
 OUTCOME = {
@@ -61,7 +61,7 @@ def test_the_record_has_each_cluster_and_seed_once(tmp_path):
     keep([Outcome(**OUTCOME), Outcome(**OUTCOME | {"without": ["broker:1"]})], record)
     keep([Outcome(**OUTCOME | {"seed": 8})], record)
     keep([Outcome(**OUTCOME | {"safe": True})], record)
-    held = json.loads(record.read_text())
+    held = records.read(record)
     assert [(one["seed"], one["safe"], one["holds"]) for one in held] == [(7, True, True), (8, False, True)]
 
 
@@ -88,11 +88,11 @@ def test_records_of_lanes_are_one_record(tmp_path):
     keep([Outcome(**OUTCOME)], one)
     keep([Outcome(**OUTCOME | {"mode": "zookeeper"})], other)
     for lane in (one, other, one):
-        merge(json.loads(lane.read_text()), both)
-    assert [row["mode"] for row in json.loads(both.read_text())] == ["kraft", "zookeeper"]
+        merge(records.read(lane), both)
+    assert [row["mode"] for row in records.read(both)] == ["kraft", "zookeeper"]
 
 
-RECORD = json.loads((ROOT / "docs" / "losses.json").read_text())
+RECORD = records.read(losses.RECORD)
 
 
 def test_every_recorded_prediction_held():
