@@ -8,7 +8,7 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from kafka_audit.collect.probes.certificate_names import java_name
+from kafka_audit.collect.probes.certificates import java_name
 from kafka_audit.configuration import principals
 from kafka_audit.configuration.principals import MappingError, RulesError, UnsupportedError
 from testbed.oracle import ask

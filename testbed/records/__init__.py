@@ -19,7 +19,8 @@ def read(path: Path) -> list[dict[str, Any]]:
     if not path.is_file():
         return []
     content = path.read_bytes()
-    return json.loads(lzma.decompress(content) if path.suffix == ".xz" else content)
+    rows: list[dict[str, Any]] = json.loads(lzma.decompress(content) if path.suffix == ".xz" else content)
+    return rows
 
 
 def write(rows: Iterable[Mapping[str, Any]], path: Path) -> None:

@@ -8,8 +8,7 @@ import pytest
 from collect.fakes import FakeBroker, refused, server
 from collect.secured_fakes import SecuredBroker
 from kafka_audit.airflow.connections import cluster_connection
-from kafka_audit.airflow.connections.connection_test import connection_result
-from kafka_audit.airflow.hook import KafkaAuditHook
+from kafka_audit.airflow.hook import KafkaAuditHook, connection_result
 from kafka_audit.airflow.provider_info import get_provider_info
 from kafka_audit.model.cluster import Cluster, Oidc, Security, Tls
 from kafka_audit.model.tables import Snapshot, SourceRead

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 import small_cluster
-from kafka_audit.checks import run, time_limit
+from kafka_audit.checks import run
 from kafka_audit.model.errors import EngineError
 from kafka_audit.model.finding import Status
 
@@ -49,8 +49,8 @@ def test_what_it_found_stays_and_the_others_stand():
 
 def test_each_check_has_its_time_and_all_have_theirs(monkeypatch):
     given, left = [], iter([0.0, 0.0, 110.0, 500.0])
-    monkeypatch.setattr(time_limit.signal, "setitimer", lambda _, seconds: given.append(seconds))
-    monkeypatch.setattr(time_limit.time, "process_time", lambda: next(left))
+    monkeypatch.setattr(run.signal, "setitimer", lambda _, seconds: given.append(seconds))
+    monkeypatch.setattr(run.time, "process_time", lambda: next(left))
     judged(honest, honest, honest)
     assert [seconds for seconds in given if seconds] == [20.0, 10.0, 0.5]
 

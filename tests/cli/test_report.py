@@ -6,7 +6,7 @@ import pytest
 
 import small_cluster
 from kafka_audit.cli import main
-from kafka_audit.cli.printing.forms import Forms, parse_formats
+from kafka_audit.cli.arguments import Forms, parse_formats
 from kafka_audit.incidents.causes import incidents
 from kafka_audit.report.document import build_document
 from kafka_audit.store import Store

@@ -11,7 +11,7 @@ from collect.fakes import refused
 from hostile_parties.broker import changed
 from hostile_parties.cluster import HostileCluster
 from kafka_audit.bounds.kept_brokers import Vouchers
-from kafka_audit.collect.logs import tails
+from kafka_audit.collect.logs import sources as logs
 from kafka_audit.collect.priorities import MOST_REPLICAS
 from kafka_audit.collect.probes import command_vantages
 from kafka_audit.collect.properties import sources
@@ -29,7 +29,7 @@ METADATA = 3
 def started(monkeypatch):
     """Count what is started and opened."""
     found = Counter()
-    run, bytes_of, tail = command_vantages.run_vantage_command, sources._bytes, tails.read_log_tail
+    run, bytes_of, tail = command_vantages.run_vantage_command, sources._bytes, logs.read_log_tail
 
     def command(*arguments, **options):
         found["commands"] += 1
@@ -45,9 +45,9 @@ def started(monkeypatch):
         return tail(*arguments)
 
     monkeypatch.setattr(command_vantages, "run_vantage_command", command)
-    monkeypatch.setattr(tails, "run_vantage_command", command, raising=False)
+    monkeypatch.setattr(logs, "run_vantage_command", command, raising=False)
     monkeypatch.setattr(sources, "_bytes", opened)
-    monkeypatch.setattr(tails, "read_log_tail", read)
+    monkeypatch.setattr(logs, "read_log_tail", read)
     return found
 
 

@@ -32,7 +32,7 @@ from kafka_audit.collect.properties import sources
 from kafka_audit.collect.queue_vantages import QueueAnswer
 from kafka_audit.collect.rows.source_reads import Asking
 from kafka_audit.collect.snapshot import take_snapshot
-from kafka_audit.collect.zookeeper import ensemble, partition_states, znodes
+from kafka_audit.collect.zookeeper import partition_states, znodes, zookeeper_view
 from kafka_audit.collect.zookeeper.znodes import ZnodeError
 from kafka_audit.model.cluster import Cluster, Limits, Vantage, ZookeeperAccess
 from kafka_audit.model.read_failure import ReadFailure
@@ -280,13 +280,13 @@ def test_a_zxid_that_no_column_holds_is_a_failed_row(cluster, tmp_path):
 @pytest.mark.parametrize("latency", ["0/0.4/7", "0/0/0", "0/1.5E7/30000000", "0/0.3333333333333333/1"])
 def test_numbers_as_zookeeper_writes_them_are_no_odd_ones(latency):
     text = f"Latency min/avg/max: {latency}\nZxid: 0x7fffffffffffffff\nOutstanding: 0\nMode: leader\n"
-    assert ensemble.odd_parts(text) == []
-    assert ensemble.parse_server_answer(text, 1, "zk").latency_avg_ms == float(latency.split("/")[1])
+    assert zookeeper_view.odd_parts(text) == []
+    assert zookeeper_view.parse_server_answer(text, 1, "zk").latency_avg_ms == float(latency.split("/")[1])
 
 
 @pytest.mark.parametrize("latency", ["nan/nan/nan", "0/1e999/1", "0/-1/1", "x"])
 def test_a_latency_that_is_no_number_is_told(latency):
-    assert ensemble.odd_parts(f"Latency min/avg/max: {latency}\n") == [f"Latency min/avg/max is {latency}"]
+    assert zookeeper_view.odd_parts(f"Latency min/avg/max: {latency}\n") == [f"Latency min/avg/max is {latency}"]
 
 
 def test_what_nobody_expected_is_told_by_kind_and_place_alone(caplog):
@@ -403,8 +403,8 @@ def test_states_that_are_decoded_together_are_what_each_is_alone(contents):
 
 @given(st.text(max_size=300), st.binary(max_size=300))
 def test_texts_from_anywhere_are_read_or_left_out(text, data):
-    ensemble.parse_server_answer(text, 1, "zk")
-    ensemble.odd_parts(text)
+    zookeeper_view.parse_server_answer(text, 1, "zk")
+    zookeeper_view.odd_parts(text)
     command_vantages.parse_probe_output(text, [])
     znodes.parse_broker_id(text)
     certificates.decode_certificate(data.hex(), "host")

@@ -21,7 +21,7 @@ READERS = {
     },
     # Which servers a connect string names, and whether two lead to the same data.
     "compare.connect_strings": {
-        *("checks/configuration/zookeeper_chroot_wrong.py", "clients/targets.py", "collect/zookeeper/ensemble.py"),
+        *("checks/configuration/zookeeper_chroot_wrong.py", "clients/targets.py", "collect/zookeeper/zookeeper_view.py"),
         *("collect/zookeeper/unregistered_brokers.py", "diagnosis/causes/another_zookeeper.py", "diagnosis/edges.py"),
         "lint/members.py",
     },
@@ -30,7 +30,7 @@ READERS = {
         *("cluster/listeners/name_addresses.py", "collect/sampling/sample_differences.py", "diagnosis/identities.py"),
     },
     # Whether a view differs, lastingly: edges, and the watch, which has no job.
-    "cluster.disagreements": {"cluster/view.py", "diagnosis/edges.py", "watch/observe.py", "watch/seen_cluster.py"},
+    "cluster.disagreements": {"cluster/view.py", "diagnosis/edges.py", "watch/judgement.py", "watch/seen_cluster.py"},
     # What each party lists of each broker, cell by cell.
     "diagnosis.listed_brokers": {"report/parties/matrix.py"},
     # How far probes get: what the model itself is made of, and no reader of it.
@@ -94,7 +94,7 @@ FACTS = {
         *(
             "report/parties/views.py",
             "watch/listings.py",
-            "watch/observe.py",
+            "watch/judgement.py",
             "watch/picture.py",
             "watch/reader.py",
             "watch/seen_cluster.py",
@@ -104,10 +104,10 @@ FACTS = {
     "leader_id": {
         *("checks/controller/broker_lags_quorum.py", "checks/controller/controller_absent.py"),
         *("checks/controller/controller_disagreement.py", "checks/controller/voters_down.py"),
-        *("checks/controller/voters_not_configured.py", "cluster/quorum.py", "collect/brokers/eligible_replicas.py"),
+        *("checks/controller/voters_not_configured.py", "cluster/quorum.py", "collect/brokers/leader_reads.py"),
         *("collect/brokers/quorum.py", "collect/sampling/quorum_differences.py", "diagnosis/edge_states.py"),
         *("diagnosis/edges.py", "diagnosis/vote_edges.py", "migration/quorum/facts.py", "migration/rolling_upgrade.py"),
-        *("model/quorum.py", "report/parties/quorum.py", "watch/observe.py", "watch/picture.py", "watch/reader.py"),
+        *("model/quorum.py", "report/parties/quorum.py", "watch/judgement.py", "watch/picture.py", "watch/reader.py"),
     },
     # How many brokers a view lists, and which list it is.
     "brokers_listed": {

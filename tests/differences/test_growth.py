@@ -18,7 +18,7 @@ from kafka_audit.differences import files
 from kafka_audit.differences.alike import without_equal_views
 from kafka_audit.differences.arrow import modes
 from kafka_audit.differences.tables import DIFFERENCES
-from kafka_audit.embedded import statements
+from kafka_audit.embedded.measure import embedded_statement, shared_relation
 from samples import sampled
 from testbed.cluster_views import measure
 
@@ -126,10 +126,10 @@ def work(snapshot):
             connection.execute(COUNTING)
             connection.execute("PRAGMA enable_profiling = 'no_output'")
             for name in files.shared_relations(DIFFERENCES):
-                connection.execute(f"CREATE TABLE {name} AS {statements.shared_relation(name, modes(same))}")
+                connection.execute(f"CREATE TABLE {name} AS {shared_relation(name, modes(same))}")
                 items += rows_returned(json.loads(connection.get_profiling_information("json"))["operator"])
             for table in DIFFERENCES:
-                connection.execute(statements.embedded_statement(table)).fetchall()
+                connection.execute(embedded_statement(table)).fetchall()
                 items += rows_returned(json.loads(connection.get_profiling_information("json"))["operator"])
     return items
 

@@ -10,7 +10,7 @@ import pyspark
 import pytest
 
 from kafka_audit.spark import java
-from kafka_audit.spark.shared_archive import is_private, shared_archive_options
+from kafka_audit.spark.submission import is_private, shared_archive_options
 
 SPARK_SUBMIT = Path(pyspark.__file__).parent / "bin" / "spark-submit"
 

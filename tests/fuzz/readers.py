@@ -62,12 +62,12 @@ from kafka_audit.collect.brokers.consumer_groups import GroupReads
 from kafka_audit.collect.brokers.views import ViewBook
 from kafka_audit.collect.logs import lines as log_lines
 from kafka_audit.collect.logs import rows as log_rows
-from kafka_audit.collect.probes import certificate_names, certificates, command_vantages, endpoint_probes
+from kafka_audit.collect.probes import certificates, command_vantages, endpoint_probes
 from kafka_audit.collect.properties import rows as property_rows
 from kafka_audit.collect.rows import acl_sets, topic_config_columns
 from kafka_audit.collect.rows.collected import Collected
 from kafka_audit.collect.rows.source_reads import Asking
-from kafka_audit.collect.zookeeper import ensemble, migration, partition_states, security_znodes, znodes
+from kafka_audit.collect.zookeeper import migration, partition_states, security, znodes, zookeeper_view
 from kafka_audit.collect.zookeeper.replication import decode_topic_configs, reassignments
 from kafka_audit.collect.zookeeper.znode_sample import ZnodeSample
 from kafka_audit.compare import connect_strings
@@ -342,10 +342,10 @@ _KINDS = (
     (znodes.SMALL, lambda data: znodes.parse_registration(1, 0, data, _STAT)),
     (znodes.SMALL, lambda data: migration.migration_row(1, data, data)),
     (znodes.CONFIG, decode_topic_configs),
-    (znodes.CONFIG, lambda data: security_znodes.broker_configs("0", Znode(data, _STAT))),
-    (znodes.CONFIG, lambda data: security_znodes.scram_users("u", Znode(data, _STAT))),
+    (znodes.CONFIG, lambda data: security.broker_configs("0", Znode(data, _STAT))),
+    (znodes.CONFIG, lambda data: security.scram_users("u", Znode(data, _STAT))),
     (znodes.LARGE, znodes.parse_assignment),
-    (znodes.LARGE, lambda data: security_znodes.acls("Topic", "t", "LITERAL", Znode(data, _STAT))),
+    (znodes.LARGE, lambda data: security.acls("Topic", "t", "LITERAL", Znode(data, _STAT))),
     (znodes.LARGE, lambda data: reassignments(1, Znode(data, _STAT))),
 )
 
@@ -403,11 +403,11 @@ def znode_security(data):
     held = Znode(content, _STAT)
     match which:
         case 0:
-            acl_sets.digest(security_znodes.acls("Topic", _text(name), "LITERAL", held))
+            acl_sets.digest(security.acls("Topic", _text(name), "LITERAL", held))
         case 1:
-            _stored(security_znodes.broker_configs(_text(name), held))
+            _stored(security.broker_configs(_text(name), held))
         case 2:
-            _stored(security_znodes.scram_users(_text(name), held))
+            _stored(security.scram_users(_text(name), held))
         case 3:
             settings = topic_config_columns.TopicConfigs("zookeeper")
             for key, value in decode_topic_configs(content):
@@ -425,7 +425,7 @@ def znode_multiread(data):
 
 @_reader(words=words.SRVR)
 def zookeeper_srvr(data):
-    _stored([ensemble.parse_server_answer(_text(data), 1, "z1:2181")])
+    _stored([zookeeper_view.parse_server_answer(_text(data), 1, "z1:2181")])
     connect_strings.servers_of(_text(data))
 
 
@@ -634,4 +634,4 @@ def certificate(data):
 
 @_reader(ValueError)
 def certificate_name(data):
-    certificate_names.java_name(data).encode()
+    certificates.java_name(data).encode()

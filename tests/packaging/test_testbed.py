@@ -43,7 +43,7 @@ def installed(wheel, tmp_path_factory):
 
 def test_the_wheel_holds_the_package_and_no_test_bed(wheel):
     names = zipfile.ZipFile(wheel).namelist()
-    assert "kafka_audit/cli/demo.py" in names
+    assert "kafka_audit/cli/arguments.py" in names
     assert of_the_bed(names) == []
     assert {name.partition("/")[0] for name in names if ".dist-info/" not in name} == {"kafka_audit"}
 

@@ -5,7 +5,7 @@ import pytest
 from kafka_audit import settings
 from kafka_audit.model.cluster import Keep
 from kafka_audit.model.errors import UsageError
-from kafka_audit.settings import retention
+from kafka_audit.settings import fields
 
 
 def _keep(tmp_path, entry=""):
@@ -28,7 +28,7 @@ def _keep(tmp_path, entry=""):
     ],
 )
 def test_what_is_kept_by_default(tmp_path, monkeypatch, text, keep):
-    monkeypatch.setenv(retention.VARIABLE, text)
+    monkeypatch.setenv(fields.VARIABLE, text)
     assert _keep(tmp_path) == keep
     assert _keep(tmp_path, "    keep: {}\n") == keep
 
@@ -38,7 +38,7 @@ def test_what_is_kept_by_default(tmp_path, monkeypatch, text, keep):
     ["1", "0", "0d", "-5", "12h", "400,500", "1d,2d", "365d,", ",", "d", "1.5d", "\u0664\u0660", "99999999", "none"],
 )
 def test_another_form_is_an_error_that_names_the_variable(tmp_path, monkeypatch, text):
-    monkeypatch.setenv(retention.VARIABLE, text)
+    monkeypatch.setenv(fields.VARIABLE, text)
     with pytest.raises(UsageError, match=r"^KAFKA_AUDIT_RETENTION is .*for example 9000, 365d or 365d,9000$"):
         _keep(tmp_path)
 
@@ -52,7 +52,7 @@ def test_another_form_is_an_error_that_names_the_variable(tmp_path, monkeypatch,
     ],
 )
 def test_a_cluster_says_itself_what_is_kept_of_it(tmp_path, monkeypatch, entry, keep):
-    monkeypatch.setenv(retention.VARIABLE, "365d,400")
+    monkeypatch.setenv(fields.VARIABLE, "365d,400")
     assert _keep(tmp_path, f"    keep: {entry}\n") == keep
 
 

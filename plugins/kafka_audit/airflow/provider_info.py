@@ -84,8 +84,8 @@ def get_provider_info() -> dict[str, Any]:
             {
                 "integration-name": _INTEGRATION,
                 "python-modules": [
-                    f"{_OPERATORS}.clean_trigger",
-                    f"{_OPERATORS}.pause_trigger",
+                    f"{_OPERATORS}.clean_sensor",
+                    f"{_OPERATORS}.restart_sensor",
                     "kafka_audit.airflow.schedule.suspect_trigger",
                 ],
             }

@@ -7,19 +7,80 @@ import argparse
 import functools
 import importlib
 import os
+import sys
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from itertools import takewhile
+from pathlib import Path
 from typing import Any, NoReturn
 
 from kafka_audit import __version__
-from kafka_audit.cli import demo
-from kafka_audit.cli.printing import forms
 from kafka_audit.model import labels
 from kafka_audit.model.errors import UsageError
 from kafka_audit.model.finding import Severity
 from kafka_audit.model.package_yaml import package_yaml
 from kafka_audit.model.text import did_you_mean
+
+STDOUT = ("text", "json")
+FILES = ("html", "md", "sarif", "openmetrics")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Forms:
+    """`stdout` is text or json, None where nothing of the two was named; `files` are endings."""
+
+    stdout: str | None
+    files: tuple[str, ...]
+
+    @property
+    def page(self) -> str:
+        """What goes to stdout where something must."""
+        return self.stdout or "text"
+
+
+def parse_formats(text: str) -> Forms:
+    """Read a list of forms; raises `ArgumentTypeError` for words that are none, and for two results on one stdout."""
+    names = text.split(",")
+    for name in names:
+        if name not in {*STDOUT, *FILES}:
+            known = ", ".join((*STDOUT, *FILES))
+            msg = f"{name!r} is not a format; choose {known}{did_you_mean(name, [*STDOUT, *FILES])}"
+            raise argparse.ArgumentTypeError(msg)
+    reported = list(dict.fromkeys(name for name in names if name in STDOUT))
+    if len(reported) > 1:
+        msg = f"{text!r}: only one format can be printed to stdout; choose {' or '.join(STDOUT)} (DIR/findings.json is JSON)"
+        raise argparse.ArgumentTypeError(msg)
+    return Forms(stdout=reported[0] if reported else None, files=tuple(name for name in FILES if name in names))
+
+
+def only_stdout(text: str) -> Forms:
+    """Read the form of a command that writes no file."""
+    if text not in STDOUT:
+        msg = f"{text!r} is not a format of this command; choose {' or '.join(STDOUT)}{did_you_mean(text, STDOUT)}"
+        raise argparse.ArgumentTypeError(msg)
+    return Forms(stdout=text, files=())
+
+
+REPOSITORY = Path(__file__).resolve().parents[3]
+"""Root of the clone that this package runs from; any other folder where the package was installed."""
+
+
+def demo_command(argv: Sequence[str]) -> int:
+    """Run the demo with its own arguments and return its exit code.
+
+    Raises:
+        UsageError: this installation is no clone of the repository.
+    """
+    if not (REPOSITORY / "testbed" / "demo.py").is_file():
+        msg = "the demo requires a clone of the repository, because the test bed is not installed; run `make demo` in a clone"
+        raise UsageError(msg)
+    if str(REPOSITORY) not in sys.path:
+        sys.path.insert(0, str(REPOSITORY))
+    from testbed import demo  # noqa: PLC0415 -- only a clone has it
+
+    return demo.main(argv)
+
 
 LEAST_WATCH_S, MOST_WATCH_S = 2.0, 86_400.0
 
@@ -45,7 +106,7 @@ def parse_arguments(argv: Sequence[str]) -> Callable[[], int]:
     if word is not None and word not in commands:
         parser.error(f"unknown command {word!r}{did_you_mean(word, commands)}")
     if word == "demo":  # it reads its own arguments
-        return functools.partial(demo.demo_command, argv[argv.index(word) + 1 :])
+        return functools.partial(demo_command, argv[argv.index(word) + 1 :])
     if any(
         argument.get("metavar") == "FILE" and argument.get("nargs") for argument in commands.get(word, {}).get("arguments", ())
     ):
@@ -99,7 +160,7 @@ def _add(parser: argparse.ArgumentParser, *, name: str, also: str = "", **option
     if (kind := options.get("type")) is not None:
         options["type"] = TYPES[kind]
     if kind == "formats":
-        options["default"] = forms.Forms(stdout=None, files=())
+        options["default"] = Forms(stdout=None, files=())
     parser.add_argument(*filter(None, (name, also)), **options)
 
 
@@ -167,13 +228,13 @@ def _lint_format(text: str) -> str:
 
 TYPES: Mapping[str, Callable[[str], object]] = {
     "copies": _copies,
-    "formats": forms.parse_formats,
+    "formats": parse_formats,
     "label": _label,
     "lint_format": _lint_format,
     "party": _party,
     "severity": _severity,
     "share": _share,
-    "stdout_format": forms.only_stdout,
+    "stdout_format": only_stdout,
     "watch_seconds": _watch_seconds,
 }
 """Types of arguments, by their names in `commands.yaml`."""

@@ -1,5 +1,6 @@
 """The small tables that the queries over partition-sized tables are given, for one judged snapshot."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
 from kafka_audit.cluster.answers.gaps import unread_znodes
@@ -8,7 +9,7 @@ from kafka_audit.cluster.min_isr import broker_defaults, min_isr_gap
 from kafka_audit.cluster.moments import BEFORE, NOW, PREVIOUS, Moments
 from kafka_audit.cluster.quorum import Quorum
 from kafka_audit.cluster.registry import RegistrySample
-from kafka_audit.cluster.replication import capped, reassigned
+from kafka_audit.cluster.samples import Samples
 from kafka_audit.cluster.settings import AUTHORIZER, Settings
 from kafka_audit.cluster.unclean import default_of_topics, ignored_by_all
 from kafka_audit.cluster.views import HeldViews
@@ -22,6 +23,7 @@ from kafka_audit.differences.tables import (
     LostBroker,
     LostDisk,
     ObserverView,
+    Reassigned,
     ReferenceList,
 )
 from kafka_audit.model.tables import (
@@ -31,9 +33,33 @@ from kafka_audit.model.tables import (
     EligibleReplicas,
     FileRelease,
     LeadershipAnswer,
+    Reassignment,
     Row,
     Snapshot,
 )
+
+_FETCH, _CAPPED_FROM = 1, 16
+
+
+def capped(apis: Iterable[BrokerApi]) -> frozenset[int]:
+    """Return brokers of Kafka 3.7 or later (Fetch version 16), where no topic needs more in sync than it has replicas."""
+    return frozenset(row.broker_id for row in apis if row.api_key == _FETCH and row.max_version >= _CAPPED_FROM)
+
+
+def reassigned(samples: Samples, sample: int | None, moment: str) -> tuple[Reassigned, ...]:
+    """Return partitions under reassignment in a sample, from all observers, with all added and removed replicas."""
+    found: dict[tuple[str, int], tuple[set[int], set[int]]] = defaultdict(lambda: (set(), set()))
+    for row in samples.at(Reassignment, sample):
+        adding, removing = found[row.topic, row.partition]
+        adding.update(row.adding)
+        removing.update(row.removing)
+    return tuple(
+        Reassigned(
+            moment=moment, topic=topic, partition=partition, adding=tuple(sorted(adding)), removing=tuple(sorted(removing))
+        )
+        for (topic, partition), (adding, removing) in sorted(found.items())
+    )
+
 
 _STORAGE_ERROR = 56
 _NAMES_LISTENER_ERROR = 6  # Metadata version from which on a leader without the listener is error 72

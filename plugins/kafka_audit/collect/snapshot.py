@@ -36,8 +36,7 @@ from kafka_audit.collect.rows.source_reads import Asking, now_ms
 from kafka_audit.collect.sample import Sampler
 from kafka_audit.collect.sampling import sample_again
 from kafka_audit.collect.sampling.doubts import SampleAgain
-from kafka_audit.collect.sampling.sample_again import ExaminedSample
-from kafka_audit.collect.sampling.shared_rows import without_repeated_rows
+from kafka_audit.collect.sampling.sample_again import ExaminedSample, without_repeated_rows
 from kafka_audit.collect.zookeeper.migration import runs_without_zookeeper
 from kafka_audit.collect.zookeeper.replication import TOPIC_CONFIGS as ZOOKEEPER_TOPICS
 from kafka_audit.collect.zookeeper.security import BROKER_CONFIGS, USERS

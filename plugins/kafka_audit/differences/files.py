@@ -1,6 +1,6 @@
 """The `.sql` files of this package: what they read, and their order.
 
-A file is one SELECT in the SQL of Spark, which DuckDB runs with the macros of `embedded/statements.py`. It reads large tables of
+A file is one SELECT in the SQL of Spark, which DuckDB runs with the macros of `embedded/measure.py`. It reads large tables of
 snapshots, given tables and the shared relations of `reference/`. It returns `snapshot_id` and the columns of the dataclass in
 `tables` that it is named after.
 """

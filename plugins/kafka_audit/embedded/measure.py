@@ -1,5 +1,6 @@
 """Run the files of `differences` in DuckDB, over stored and given tables, and return their rows."""
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -12,11 +13,47 @@ from kafka_audit.bounds.scratch import Scratch
 from kafka_audit.differences import files
 from kafka_audit.differences.alike import Alike, without_equal_views
 from kafka_audit.differences.arrow import given_tables, modes
+from kafka_audit.differences.files import in_order, parts_of_shared_relation, query_text, rows_of_all
 from kafka_audit.differences.found import Differences
 from kafka_audit.differences.tables import DIFFERENCES, ListAge
-from kafka_audit.embedded import statements
 from kafka_audit.model.errors import EngineError
 from kafka_audit.model.tables import KEY, LARGE, Row, columns
+
+MACROS = """
+CREATE MACRO size(items) AS len(items);
+CREATE MACRO get(items, place) AS items[place + 1];
+CREATE MACRO slice(items, first, count) AS items[first:first + count - 1];
+CREATE MACRO explode(items) AS unnest(items);
+CREATE MACRO transform(items, change) AS list_transform(items, change);
+CREATE MACRO sort_array(items) AS list_sort(items, 'ASC', 'NULLS FIRST');
+CREATE MACRO array_min(items) AS list_min(items);
+CREATE MACRO array_max(items) AS list_max(items);
+CREATE MACRO array_compact(items) AS list_filter(items, lambda item : item IS NOT NULL);
+CREATE MACRO array_except(items, others) AS
+    CASE WHEN others IS NOT NULL THEN list_filter(list_distinct(items), lambda item : NOT list_contains(others, item)) END;
+CREATE MACRO arrays_overlap(items, others) AS list_has_any(items, others);
+CREATE MACRO collect_set(item) AS list(DISTINCT item) FILTER (WHERE item IS NOT NULL);
+CREATE MACRO collect_list(item) AS list(item) FILTER (WHERE item IS NOT NULL);
+"""
+"""Spark's functions in DuckDB. No list of the files has a null among its items."""
+
+NULL_ORDER = "nulls_first_on_asc_last_on_desc"
+"""Where Spark puts nulls."""
+
+
+def _in_duckdb(text: str) -> str:
+    """Return a text in DuckDB's notation of what no macro can be: lists and the functions that are passed to functions."""
+    return re.sub(r"\barray\(", "list_value(", re.sub(r"\b(\w+) -> ", r"lambda \1 : ", text))
+
+
+def shared_relation(name: str, modes: Iterable[bool]) -> str:
+    """Return the SELECT of a shared relation; `modes` as in `differences.files`."""
+    return _in_duckdb(rows_of_all(query_text(part) for part in parts_of_shared_relation(name, modes)))
+
+
+def embedded_statement(table: type[Row]) -> str:
+    """Return the SELECT of a difference table, with its columns in the order of `column_names`."""
+    return _in_duckdb(in_order(table, query_text(table.table())))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,7 +140,7 @@ class EmbeddedMeasure:
             "memory_limit": MEMORY,
             "temp_directory": str(scratch),
             "preserve_insertion_order": False,
-            "default_null_order": statements.NULL_ORDER,
+            "default_null_order": NULL_ORDER,
             "autoinstall_known_extensions": False,
             "autoload_known_extensions": False,
         }
@@ -114,7 +151,7 @@ class EmbeddedMeasure:
         """Yield a connection on which stored and given tables have their names."""
         try:
             with Scratch() as scratch, duckdb.connect(config=self._config(scratch.path)) as connection:
-                connection.execute(statements.MACROS)
+                connection.execute(MACROS)
                 for table in LARGE:
                     connection.execute(
                         f"CREATE VIEW {table.table()} AS {_stored_table(table, self._stored.get(table.table(), ()))}"
@@ -163,7 +200,7 @@ def _text(value: str) -> str:
 def _relate(connection: duckdb.DuckDBPyConnection, given: Given, names: Iterable[str]) -> None:
     """Compute relations that several files share."""
     for name in names:
-        connection.execute(f"CREATE TABLE {name} AS {statements.shared_relation(name, modes(given))}")
+        connection.execute(f"CREATE TABLE {name} AS {shared_relation(name, modes(given))}")
 
 
 def _collect(connection: duckdb.DuckDBPyConnection, tables: Iterable[type[Row]]) -> dict[str, list[Row]]:
@@ -171,7 +208,7 @@ def _collect(connection: duckdb.DuckDBPyConnection, tables: Iterable[type[Row]])
     found: dict[str, list[Row]] = defaultdict(list)
     for table in tables:
         names = [column.name for column in columns(table)]
-        for snapshot_id, *values in connection.execute(statements.embedded_statement(table)).fetchall():
+        for snapshot_id, *values in connection.execute(embedded_statement(table)).fetchall():
             cells = (tuple(value) if isinstance(value, list) else value for value in values)
             found[snapshot_id].append(table(**dict(zip(names, cells, strict=True))))
     return found

@@ -15,12 +15,53 @@ from kafka_audit.collect.properties import rows
 from kafka_audit.collect.rows.source_reads import Asking
 from kafka_audit.compare.addresses import HostPort
 from kafka_audit.compare.connect_strings import chroot_of, same_servers
+from kafka_audit.compare.hosts import canonical_host
 from kafka_audit.configuration.files.described import Described
-from kafka_audit.lint import twins
 from kafka_audit.lint.reading import Source
+from kafka_audit.model.addresses.advertised_listeners import INSTEAD, KEY, entries
+from kafka_audit.model.addresses.voters import SERVERS, VOTERS
 from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.tables import BrokerProperty, FileRelease, Row, Snapshot, SnapshotInfo
 from kafka_audit.model.text import listing
+
+COORDINATORS = ("zookeeper.connect", VOTERS, SERVERS)
+"""Settings by which nodes find their cluster."""
+
+_HOST_OF_ADDRESS = re.compile(r"(?<![^\s,@/])\[?([^\s,@/\[\]]+)\]?:\d+")
+
+
+def are_two_nodes(one: Described, other: Described) -> bool:
+    """Return whether two files describe two nodes.
+
+    Nodes on different hosts share a ZooKeeper or controllers at an address that is not each host's own. Nodes on one host have
+    nothing in common that only one process can have: no port, and no log directory.
+    """
+    hosts, others = _hosts(one), _hosts(other)
+    if hosts and others and hosts.isdisjoint(others):
+        return not all(means_itself(host) for host in _coordinators(one) & _coordinators(other))
+    dirs, other_dirs, ports, other_ports = _dirs(one), _dirs(other), _ports(one), _ports(other)
+    known = all((dirs, other_dirs, ports, other_ports))
+    return known and dirs.isdisjoint(other_dirs) and ports.isdisjoint(other_ports)
+
+
+def _hosts(broker: Described) -> frozenset[str]:
+    listed = (entry.host for key in (KEY, INSTEAD) for entry in entries({KEY: broker.value(key)}))
+    return frozenset(canonical_host(host) for host in listed if host and not means_itself(host))
+
+
+def _ports(broker: Described) -> frozenset[int]:
+    listed = (entry.port for entry in entries({KEY: broker.value(INSTEAD)}))
+    return frozenset(port for port in listed if port is not None)
+
+
+def _dirs(broker: Described) -> frozenset[str]:
+    text = broker.value("log.dirs") or broker.value("log.dir")
+    return frozenset(part.strip() for part in text.split(",") if part.strip())
+
+
+def _coordinators(broker: Described) -> frozenset[str]:
+    return frozenset(host for key in COORDINATORS for host in _HOST_OF_ADDRESS.findall(broker.value(key)))
+
 
 FIRST_GENERATED_ID = 1001
 """What ZooKeeper gives to the first broker of a cluster that names no id (`reserved.broker.max.id` + 1)."""
@@ -61,7 +102,7 @@ def cluster_groups(sources: Iterable[Source]) -> tuple[Group, ...]:
     Brokers are of one cluster where a resource of Strimzi says so, or where they share an address of ZooKeeper (with its chroot)
     or of the controllers' quorum. Where two of them have the same id, each folder is a separate cluster, unless each has the file
     of one node only. Where two of one folder do, they are variants of each other, and each is judged alone, unless they are two
-    nodes (`twins.py`): then the first is judged with the cluster, and the others alone.
+    nodes (`py`): then the first is judged with the cluster, and the others alone.
     """
     every = [(source, broker) for source in sources for broker in source.brokers]
     found: list[Group] = []
@@ -107,7 +148,7 @@ def _distinct(held: _Held, split: Callable[[_Held], Iterable[_Held]]) -> Iterato
     elif (
         max(map(len, twice.values())) <= _MOST_TWINS
         and _is_one_cluster(held)
-        and all(twins.are_two_nodes(held[one][1], held[two][1]) for one, two in _pairs(twice.values()))
+        and all(are_two_nodes(held[one][1], held[two][1]) for one, two in _pairs(twice.values()))
     ):
         spare = {index for indexes in twice.values() for index in indexes[1:]}
         names = {indexes[0]: tuple(_place(*held[index]) for index in indexes[1:]) for indexes in twice.values()}
@@ -167,7 +208,7 @@ def _addresses(broker: Described) -> frozenset[str]:
     if broker.cluster:  # Strimzi's addresses have no namespace, and without node pools no host
         return frozenset({broker.cluster})
     found: set[str] = set()
-    for key in twins.COORDINATORS:
+    for key in COORDINATORS:
         text = broker.value(key)
         chroot = chroot_of(text) if key == "zookeeper.connect" else ""
         found |= {f"{address}{chroot}" for address in _ADDRESS.findall(text)}

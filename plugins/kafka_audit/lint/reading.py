@@ -17,9 +17,25 @@ from kafka_audit.checks import Check
 from kafka_audit.configuration.files import forms
 from kafka_audit.configuration.files.described import Described
 from kafka_audit.configuration.files.java import PropertiesError
-from kafka_audit.lint import ignores, stores
+from kafka_audit.lint import ignores
 from kafka_audit.lint.ignores import Ignore
 from kafka_audit.model.errors import UsageError
+
+_STORES = (".keystore.location", ".truststore.location")
+
+
+def found(broker: Described) -> Mapping[str, bool]:
+    """Return by key whether the store that it names is a file here."""
+    reported = {key: setting.value.strip() for key, setting in broker.properties.items() if key not in broker.unknown}
+    return {key: _is_file(Path(value)) for key, value in reported.items() if key.endswith(_STORES) and value}
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except (OSError, ValueError):  # too long a name, a NUL in it
+        return False
+
 
 MOST_BYTES = 4 * 1024 * 1024
 """Rendered charts of a whole platform have 2 MB; what is larger may be a log, a data file or a disk image."""
@@ -153,7 +169,7 @@ def read_lint_target(target: LintTarget, checks: Mapping[str, Check], *, on_host
             trailing = target.path.lower().endswith(_YAML)
             muted, there = (
                 ignores.find_ignores(data, checks, trailing=trailing),
-                tuple(stores.found(described) for described in brokers) if on_host else (),
+                tuple(found(described) for described in brokers) if on_host else (),
             )
             return Source(path=target.path, data=data, brokers=brokers, ignores=muted, stores=there)
     except PropertiesError as error:

@@ -6,12 +6,98 @@ Every error is one line with file, line, key and remedy.
 import os
 import re
 from collections.abc import Collection, Sequence
+from dataclasses import replace
+from pathlib import Path
 
+from kafka_audit.bounds.bounded_yaml import MOST_NODES
 from kafka_audit.model.cluster import Cluster
+from kafka_audit.model.errors import UsageError
 from kafka_audit.settings.document import Item, read_yaml_document
 from kafka_audit.settings.fields import CLUSTER_KEYS, ELSEWHERE, parse_cluster
-from kafka_audit.settings.folder import cluster_files, is_defaults_file
-from kafka_audit.settings.inheritance import refuse_too_many, with_defaults
+
+
+def refuse_too_many(defaults: Item, clusters: int) -> None:
+    """Raise UsageError if the defaults of all clusters together are more than any that people write."""
+    if clusters * _values(defaults) > MOST_NODES:
+        defaults.refuse(f"expands to more than {MOST_NODES} values in {clusters} clusters")
+
+
+def with_defaults(own: Item, defaults: Item, cluster: str) -> Item:
+    """Return an entry of `clusters` with what it inherits.
+
+    Args:
+        own: the entry; its keys win. A null removes the default of that key, and stays what it is where there is none.
+        defaults: its values keep their own place, for errors.
+        cluster: the name of the entry.
+    """
+    if not isinstance(own.value, dict) or not isinstance(defaults.value, dict):
+        return own
+    merged = {}
+    for key, item in own.value.items():
+        default = defaults.value.get(key)
+        if default is None:
+            merged[key] = item
+        elif item.value is not None:
+            merged[key] = with_defaults(item, default, cluster)
+    for key, item in defaults.value.items():
+        if key not in own.value:
+            merged[key] = _inherited(item, cluster)
+    return replace(own, value=merged)
+
+
+def _inherited(item: Item, cluster: str) -> Item:
+    value = item.value
+    if isinstance(value, dict):
+        value = {key: _inherited(child, cluster) for key, child in value.items()}
+    elif isinstance(value, list):
+        value = [_inherited(child, cluster) for child in value]
+    return replace(item, value=value, heir=cluster)
+
+
+def _values(item: Item) -> int:
+    children = item.value.values() if isinstance(item.value, dict) else item.value if isinstance(item.value, list) else ()
+    return 1 + sum(map(_values, children))
+
+
+_SUFFIXES = (".yaml", ".yml")
+_MOST_FILES = 1_000
+_DEFAULTS = "defaults"
+
+
+def cluster_files(path: str | os.PathLike[str]) -> list[str]:
+    """Return the path itself, or the YAML files of a folder by name; hidden files, other files and subfolders are not read.
+
+    A ConfigMap that is mounted as a folder keeps its files in hidden folders, and links to them.
+
+    Raises:
+        UsageError: the folder cannot be read, has no such file, or too many.
+    """
+    named = os.fspath(path)
+    folder = Path(named).expanduser()
+    if not folder.is_dir():  # a pipe, too: `--config <(decrypt clusters.yaml)`
+        return [named]
+    try:
+        names = sorted(entry.name for entry in folder.iterdir() if _is_read(entry))
+    except OSError as error:
+        msg = f"{named}: cannot be read: {error.strerror}"
+        raise UsageError(msg) from error
+    if not names:
+        msg = f"{named}: contains no *.yaml file; each file must contain `clusters:`, see clusters.example.yaml"
+        raise UsageError(msg)
+    if len(names) > _MOST_FILES:
+        msg = f"{named}: contains {len(names)} *.yaml files, more than the limit of {_MOST_FILES}"
+        raise UsageError(msg)
+    return [str(Path(named) / name) for name in names]
+
+
+def is_defaults_file(file: str) -> bool:
+    """Return whether a file of a folder is the one whose defaults all clusters of the folder inherit."""
+    return Path(file).stem == _DEFAULTS
+
+
+def _is_read(entry: Path) -> bool:
+    return entry.suffix in _SUFFIXES and not entry.name.startswith(".") and not entry.is_dir()
+
 
 # A cluster's name becomes a folder of the store and a part of snapshot ids.
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")

@@ -1,5 +1,6 @@
 """From the items of one cluster's entry to `model.cluster.Cluster`: which keys exist, and which values they take."""
 
+import os
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import fields
@@ -9,9 +10,44 @@ from typing import NoReturn
 from kafka_audit.model import labels
 from kafka_audit.model.addresses import trusted_hosts
 from kafka_audit.model.cluster import WORKER, Cluster, Expect, Keep, Limits, Logs, Mute, Security, Vantage
+from kafka_audit.model.errors import UsageError
 from kafka_audit.model.text import did_you_mean
-from kafka_audit.settings import logins, retention
+from kafka_audit.settings import logins
 from kafka_audit.settings.document import Item
+
+VARIABLE = "KAFKA_AUDIT_RETENTION"
+LEAST_SNAPSHOTS = 2
+"""The newest one and the one that it is compared with."""
+LEAST_DAYS, MOST_DAYS = 1, 9_999_999
+_USUAL = Keep(snapshots=700)
+_PART = re.compile(r"(?P<number>[1-9][0-9]{0,6})(?P<days>d?)")
+
+
+def usual_keep() -> Keep:
+    """Return what is kept of a cluster whose entry does not say it: a number of snapshots, days, or both; 700 if not set.
+
+    Raises:
+        UsageError: the variable has no such form.
+    """
+    text = os.environ.get(VARIABLE, "").strip()
+    return _parsed(text) if text else _USUAL
+
+
+def _parsed(text: str) -> Keep:
+    found: dict[str, int] = {}
+    for part in text.split(","):
+        match = _PART.fullmatch(part.strip().lower())
+        key = "days" if match and match["days"] else "snapshots"
+        least = LEAST_DAYS if key == "days" else LEAST_SNAPSHOTS
+        if match is None or key in found or int(match["number"]) < least:
+            msg = (
+                f"{VARIABLE} is {text!r}: it must be a number of snapshots (at least {LEAST_SNAPSHOTS}), an age in days, or both,"
+                " for example 9000, 365d or 365d,9000"
+            )
+            raise UsageError(msg)
+        found[key] = int(match["number"])
+    return Keep(**found)
+
 
 CLUSTER_KEYS = (
     "labels", "zookeeper", "bootstrap", "controllers", "security", "listeners", "kafka_conn_id", "trusted_hosts", "reach",
@@ -69,7 +105,7 @@ def parse_cluster(item: Item, name: str, codes: Collection[str] | None) -> Clust
         logs=_logs(given["logs"]) if "logs" in given else None,
         expect=_expect(given["expect"]) if "expect" in given else Expect(),
         limits=_limits(given["limits"]) if "limits" in given else Limits(),
-        keep=_keep(given["keep"]) if "keep" in given else retention.usual_keep(),
+        keep=_keep(given["keep"]) if "keep" in given else usual_keep(),
         mute=_mutes(given["mute"], codes) if "mute" in given else (),
     )
 
@@ -221,10 +257,10 @@ def _limits(item: Item) -> Limits:
 def _keep(item: Item) -> Keep:
     given = item.fields(_KEEP, ELSEWHERE)
     if not given:
-        return retention.usual_keep()
+        return usual_keep()
     return Keep(
-        snapshots=given["snapshots"].whole(retention.LEAST_SNAPSHOTS) if "snapshots" in given else None,
-        days=given["days"].whole(retention.LEAST_DAYS, retention.MOST_DAYS) if "days" in given else None,
+        snapshots=given["snapshots"].whole(LEAST_SNAPSHOTS) if "snapshots" in given else None,
+        days=given["days"].whole(LEAST_DAYS, MOST_DAYS) if "days" in given else None,
     )
 
 

@@ -2,7 +2,7 @@
 
 import json
 
-from kafka_audit.airflow.connections.named_connection import find_connection
+from kafka_audit.airflow.connections.cluster_connection import find_connection
 
 
 def test_a_connection_is_found_by_its_id(monkeypatch):

@@ -17,7 +17,7 @@ from collect.fakes import FakeBroker, server
 from kafka_audit.airflow import KafkaAuditOperator, KafkaCleanSensor
 from kafka_audit.airflow.errors import GateFailed
 from kafka_audit.airflow.operators.clean_report import CleanReport
-from kafka_audit.airflow.operators.clean_trigger import CleanReportTrigger
+from kafka_audit.airflow.operators.clean_sensor import CleanReportTrigger
 from kafka_audit.airflow.operators.decorator import DecoratedAuditOperator
 from kafka_audit.airflow.page.links import AuditReport
 from kafka_audit.airflow.schedule import assets
@@ -250,7 +250,7 @@ def test_the_sensor_defers_what_it_waits_for_to_its_trigger(store):
         sensor(deferrable=True, timeout=60).execute({})
     assert deferred.value.timeout == timedelta(seconds=60)
     path, arguments = deferred.value.trigger.serialize()
-    assert path == "kafka_audit.airflow.operators.clean_trigger.CleanReportTrigger"
+    assert path == "kafka_audit.airflow.operators.clean_sensor.CleanReportTrigger"
     assert json.loads(json.dumps(arguments)) == arguments
     assert arguments["report"]["fail_on"] == "CRITICAL"
     snapshot_id = report(store)

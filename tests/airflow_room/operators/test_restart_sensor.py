@@ -10,7 +10,7 @@ from airflow.triggers.base import TriggerEvent
 
 from collect.fakes import FakeBroker, server
 from kafka_audit.airflow import SafeToRestartSensor
-from kafka_audit.airflow.operators.pause_trigger import PauseTrigger
+from kafka_audit.airflow.operators.restart_sensor import PauseTrigger
 from kafka_audit.model.errors import UsageError
 
 ORDERS = {0: (0, [0, 1, 2]), 1: (1, [1, 2, 0])}
@@ -54,7 +54,7 @@ def test_it_waits_while_a_partition_would_have_no_leader(brokers):
     with pytest.raises(TaskDeferred) as deferred:
         sensor(deferrable=True, timeout=60, allow_unknown=True).execute({})
     path, arguments = deferred.value.trigger.serialize()
-    assert path == "kafka_audit.airflow.operators.pause_trigger.PauseTrigger"
+    assert path == "kafka_audit.airflow.operators.restart_sensor.PauseTrigger"
     assert not deferred.value.kwargs, "`airflow dags test` drops them"
     assert json.loads(json.dumps(arguments)) == arguments
 

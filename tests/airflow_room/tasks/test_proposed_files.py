@@ -7,7 +7,7 @@ import pytest
 
 from airflow_room.tasks.test_migration_tasks import FORM, judged  # noqa: F401 -- a fixture
 from kafka_audit.airflow import environment
-from kafka_audit.airflow.tasks import migration_tasks, proposed_files
+from kafka_audit.airflow.tasks import migration_tasks
 from kafka_audit.model.errors import UsageError
 from kafka_audit.store.baselines import DECISIONS, Baselines
 
@@ -49,7 +49,7 @@ OUTSIDE = [
 @pytest.mark.parametrize("line", OUTSIDE)
 def test_what_is_outside_gets_one_answer_whether_it_is_there_or_not(line):
     with pytest.raises(UsageError) as refused:
-        proposed_files.arguments([line])
+        migration_tasks.arguments([line])
     shown = line.replace("\\", "\\\\").replace("\0", "\\\\u0000")
     assert str(refused.value) == (
         f"proposed files: '{shown}' is not a name below KAFKA_AUDIT_PROPOSED_ROOT; name files, folders or patterns in that folder"
@@ -61,7 +61,7 @@ def test_an_absolute_path_beside_the_folder_with_its_name_as_prefix_is_outside(r
     (tmp_path / "proposed-not").mkdir()
     line = "../proposed-not" if way == "relative" else f"{root}-not"
     with pytest.raises(UsageError, match="is not a name below KAFKA_AUDIT_PROPOSED_ROOT"):
-        proposed_files.arguments([line])
+        migration_tasks.arguments([line])
 
 
 @pytest.mark.parametrize(
@@ -72,8 +72,8 @@ def test_an_absolute_path_beside_the_folder_with_its_name_as_prefix_is_outside(r
     ],
 )  # fmt: skip
 def test_what_is_inside_is_meant(root, line, meant):
-    assert proposed_files.arguments([line]) == (str(root / meant),)
-    assert proposed_files.arguments([str(root / line)]) == (str(root / meant),)
+    assert migration_tasks.arguments([line]) == (str(root / meant),)
+    assert migration_tasks.arguments([str(root / line)]) == (str(root / meant),)
 
 
 def test_a_folder_that_is_mounted_as_kubernetes_does_is_read(root):
@@ -83,32 +83,32 @@ def test_a_folder_that_is_mounted_as_kubernetes_does_is_read(root):
     (root / "config" / "..data").symlink_to("..2026")
     (root / "config" / "b1.properties").symlink_to("..data/b1.properties")
     for line in ("config", "config/b1.properties", "config/*.properties", "config/..data/b1.properties"):
-        assert proposed_files.arguments([line]) == (str(root / line),)
+        assert migration_tasks.arguments([line]) == (str(root / line),)
 
 
 def test_the_folder_may_be_a_link_itself(root, tmp_path, monkeypatch):
     (tmp_path / "current").symlink_to(root)
     monkeypatch.setenv("KAFKA_AUDIT_PROPOSED_ROOT", str(tmp_path / "current"))
-    assert proposed_files.arguments(["new"]) == (str(tmp_path / "current" / "new"),)
-    assert proposed_files.arguments([str(root / "new")]) == (str(tmp_path / "current" / "new"),)
+    assert migration_tasks.arguments(["new"]) == (str(tmp_path / "current" / "new"),)
+    assert migration_tasks.arguments([str(root / "new")]) == (str(tmp_path / "current" / "new"),)
 
 
 @pytest.mark.parametrize("line", ["wide", "wide/*", "loop/*/*/*/*/*/x", "**/x", "new/**/x.properties"])
 def test_a_walk_ends(root, line):
     (root / "wide").mkdir()
-    for number in range(proposed_files.MOST_FILES + 1):
+    for number in range(migration_tasks.MOST_FILES + 1):
         (root / "wide" / f"{number}.properties").touch()
     (root / "loop").mkdir()
     for name in ("a", "b", "c"):
         (root / "loop" / name).symlink_to(root / "loop")
     with pytest.raises(UsageError, match=r"matches (more than|too much)"):
-        proposed_files.arguments([line])
+        migration_tasks.arguments([line])
 
 
 def test_a_walk_over_the_whole_machine_ends(monkeypatch):
     monkeypatch.setenv("KAFKA_AUDIT_PROPOSED_ROOT", "/")
     with pytest.raises(UsageError, match=r"matches (more than|too much)"):
-        proposed_files.arguments(["/"])
+        migration_tasks.arguments(["/"])
 
 
 def test_more_bytes_than_a_configuration_has_are_too_wide(root):
@@ -116,7 +116,7 @@ def test_more_bytes_than_a_configuration_has_are_too_wide(root):
     for number in range(3):
         os.truncate((root / "big" / f"{number}.properties").touch() or root / "big" / f"{number}.properties", 40_000_000)
     with pytest.raises(UsageError, match="more than 2000 files or 100 MB"):
-        proposed_files.arguments(["big"])
+        migration_tasks.arguments(["big"])
 
 
 def test_without_the_variable_the_folder_is_beside_the_cluster_file(tmp_path, monkeypatch):
@@ -124,8 +124,8 @@ def test_without_the_variable_the_folder_is_beside_the_cluster_file(tmp_path, mo
     monkeypatch.setenv("KAFKA_AUDIT_CLUSTERS", str(tmp_path / "clusters.yaml"))
     assert environment.proposed_root() == str(tmp_path / "proposed")
     with pytest.raises(UsageError, match=f"KAFKA_AUDIT_PROPOSED_ROOT: folder {tmp_path}/proposed does not exist; create it"):
-        proposed_files.arguments(["x"])
-    assert proposed_files.arguments([]) == ()
+        migration_tasks.arguments(["x"])
+    assert migration_tasks.arguments([]) == ()
 
 
 @pytest.mark.usefixtures("judged")

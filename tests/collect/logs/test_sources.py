@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from kafka_audit.clients.budget import Budget
-from kafka_audit.collect.logs import sources, tails
+from kafka_audit.collect.logs import sources
 from kafka_audit.collect.nodes import Nodes
 from kafka_audit.model.cluster import Cluster, Limits, Logs
 from kafka_audit.model.log_signatures import shown_by
@@ -170,7 +170,7 @@ def test_a_command_with_a_zone_in_its_lines_is_read_once(tmp_path):
 
 def test_of_a_long_log_the_end_is_read(tmp_path):
     old = "x" * 99 + "\n"
-    (tmp_path / "server.log").write_text(old * (tails.MOST_BYTES // 50) + REFUSED.format(at=at(now())))
+    (tmp_path / "server.log").write_text(old * (sources.MOST_BYTES // 50) + REFUSED.format(at=at(now())))
     rows, _ = read(Logs(paths=(f"{tmp_path}/server.log",)))
     assert len(rows) == 1
     long = f"for n in range(100000): print('y' * 99)\nprint({REFUSED.format(at=at(now()))!r})"

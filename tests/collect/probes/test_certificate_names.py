@@ -4,7 +4,7 @@ import pytest
 from cryptography import x509
 from cryptography.x509.oid import NameOID
 
-from kafka_audit.collect.probes.certificate_names import java_name
+from kafka_audit.collect.probes.certificates import java_name
 
 
 def der(*pairs):

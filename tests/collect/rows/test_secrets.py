@@ -17,8 +17,7 @@ from kafka_audit.clients.secrets import secret_keys
 from kafka_audit.clients.secrets.masking import MASK, masked, masked_command
 from kafka_audit.clients.secrets.secret_keys import LONGEST_KEY, is_secret
 from kafka_audit.collect.rows.collected import Collected
-from kafka_audit.collect.rows.kept_values import is_free_text
-from kafka_audit.collect.rows.secret_filter import filtered
+from kafka_audit.collect.rows.secret_filter import filtered, is_free_text
 from kafka_audit.collect.snapshot import take_snapshot
 from kafka_audit.configuration.definitions import VERSIONS, definitions
 from kafka_audit.model.cluster import Cluster, Limits, Logs, Security, ZookeeperAccess

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from kafka_audit.collect.sampling.shared_rows import without_repeated_rows
+from kafka_audit.collect.sampling.sample_again import without_repeated_rows
 from kafka_audit.model.tables import RegisteredPartition, RegisteredTopic, Snapshot
 from kafka_audit.store import parquet
 

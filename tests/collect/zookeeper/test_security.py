@@ -10,7 +10,7 @@ from counted_work import counted_calls, exponent
 from kafka_audit.clients.zookeeper.multi_read import Znode
 from kafka_audit.collect.brokers.acls import AclBook
 from kafka_audit.collect.rows.acl_sets import acl_rows, digest
-from kafka_audit.collect.zookeeper import security_znodes
+from kafka_audit.collect.zookeeper import security
 from kafka_audit.collect.zookeeper.security import PLANNED
 from kafka_audit.collect.zookeeper.znodes import LARGE
 from kafka_audit.model.tables import Acl, AclHolder, DynamicConfig, RegisteredTopic, ScramUser, SourceRead
@@ -212,7 +212,7 @@ def test_many_acls_are_decoded_in_little_work():
     znode = Znode(acls(acl(), acl("User:b", "Write")), None)
 
     def decode(count):
-        entries = {acl for number in range(count) for acl in security_znodes.acls("Topic", f"t{number}", "LITERAL", znode)}
+        entries = {acl for number in range(count) for acl in security.acls("Topic", f"t{number}", "LITERAL", znode)}
         assert len([*acl_rows(digest(entries), entries)]) == 2 * count
 
     assert exponent(decode, [100, 400]) < 1.1

@@ -8,7 +8,7 @@ from kazoo.security import ACL, Id
 from collect import fakes
 from collect.fakes import FakeZookeeper
 from kafka_audit.collect.sampling.ensemble_differences import find_ensemble_differences
-from kafka_audit.collect.zookeeper import ensemble, znode_health
+from kafka_audit.collect.zookeeper import znode_health, zookeeper_view
 from kafka_audit.model.cluster import ZookeeperAccess
 from kafka_audit.model.tables import SourceRead, ZookeeperMember
 
@@ -36,7 +36,7 @@ def saying(text):
 
 
 def asked(*places, known=True, read_s=60.0):
-    rows = ensemble.read_servers(ZookeeperAccess(connect=",".join(places) + "/kafka"), 1, read_s, known=known)
+    rows = zookeeper_view.read_servers(ZookeeperAccess(connect=",".join(places) + "/kafka"), 1, read_s, known=known)
     return [r for r in rows if isinstance(r, ZookeeperMember)], [r for r in rows if isinstance(r, SourceRead)]
 
 
@@ -109,7 +109,7 @@ def test_what_is_no_address_serves_nobody(place):
     "text", ["Mode: \x1b[2J" + "x" * 70000, "Mode: leader\nZxid: 0xzz\nLatency min/avg/max: a/b\nOutstanding: -1\n"]
 )
 def test_hostile_numbers_are_none(text):
-    member = ensemble.parse_server_answer(text, 1, "zk:2181")
+    member = zookeeper_view.parse_server_answer(text, 1, "zk:2181")
     assert (member.zxid, member.outstanding, member.latency_avg_ms) == (None, None, None)
     assert (member.mode or "").isprintable()
 

@@ -4,8 +4,7 @@ import math
 
 import pytest
 
-from kafka_audit.configuration.definitions import VERSIONS, ConfigError, definitions
-from kafka_audit.configuration.definitions.validators import shown
+from kafka_audit.configuration.definitions import VERSIONS, ConfigError, definitions, shown
 from kafka_audit.configuration.definitions.values import decimal, integer
 
 

@@ -17,7 +17,7 @@ from airflow.sdk import Connection
 from airflow.sdk.exceptions import AirflowException
 
 from kafka_audit.airflow import environment, internals
-from kafka_audit.airflow.connections import named_connection
+from kafka_audit.airflow.connections import cluster_connection
 from kafka_audit.alerting import rendering
 from kafka_audit.alerting.channels import Channel
 from kafka_audit.alerting.messages import AlertMessage
@@ -34,7 +34,7 @@ _FAILURES = (OSError, AirflowException, RuntimeError, ValueError)
 
 
 def _send_mail(message: AlertMessage) -> None:
-    extra = _mail_extra(named_connection.find_connection(MAIL))
+    extra = _mail_extra(cluster_connection.find_connection(MAIL))
     thread = f"<kafka-audit.{message.key}@kafka-audit>"
     headers = {"Message-ID": thread} if message.first else {"In-Reply-To": thread, "References": thread}
     with tempfile.TemporaryDirectory() as folder, internals.two_part_mail(MAIL, rendering.plain_text(message)) as smtp:
@@ -66,7 +66,7 @@ def _mail_extra(connection: Connection | None) -> dict[str, Any]:
 
 
 def _mail_target() -> str | None:
-    connection = named_connection.find_connection(MAIL)
+    connection = cluster_connection.find_connection(MAIL)
     return None if connection is None else f"{_mail_extra(connection)['to']} over {connection.host}:{connection.port}"
 
 
@@ -78,7 +78,7 @@ def _send_slack(message: AlertMessage) -> None:
 
 
 def _slack_target() -> str | None:
-    connection = named_connection.find_connection(SLACK)
+    connection = cluster_connection.find_connection(SLACK)
     if connection is None:
         return None
     return f"the incoming webhook at {connection.host or 'Slack'}"  # the rest of the address is the secret

@@ -5,12 +5,21 @@ import os
 from airflow.sdk import Connection
 from airflow.sdk.exceptions import AirflowRuntimeError
 
-from kafka_audit.airflow.connections.named_connection import find_connection
 from kafka_audit.airflow.moved import AirflowNotFoundException
 from kafka_audit.model.cluster import Cluster
 from kafka_audit.model.errors import UsageError
 from kafka_audit.model.secrets import Secrets
 from kafka_audit.settings import connection as settings
+
+
+def find_connection(conn_id: str) -> Connection | None:
+    """Return a connection, None where there is none of that id."""
+    try:
+        connection: Connection = Connection.get(conn_id)
+    except AirflowNotFoundException:
+        return None
+    return connection
+
 
 TYPE = "kafka_audit"
 """The connection type whose form the provider adds; other types have the Kafka provider's format in their extra."""

@@ -13,7 +13,7 @@ from typing import Any
 
 from airflow.sdk.log import mask_secret
 
-from kafka_audit.airflow.connections.named_connection import find_connection
+from kafka_audit.airflow.connections.cluster_connection import find_connection
 from kafka_audit.model.errors import UsageError
 from kafka_audit.spark.object_stores import is_s3
 

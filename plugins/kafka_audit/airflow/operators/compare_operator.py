@@ -11,7 +11,7 @@ from airflow.sdk import Connection, Context
 from airflow.sdk.log import mask_secret
 
 from kafka_audit.airflow import environment, internals
-from kafka_audit.airflow.connections import named_connection, store_connection
+from kafka_audit.airflow.connections import cluster_connection, store_connection
 from kafka_audit.airflow.tasks import pyfiles
 from kafka_audit.bounds import child_environment
 from kafka_audit.bounds.scratch import Scratch
@@ -88,7 +88,7 @@ class CompareSnapshots(SparkSubmitOperator):
         from kafka_audit.airflow.tasks import audit_tasks  # noqa: PLC0415 -- not where DAG files are parsed: it imports the collector
 
         self.application = self.application or str(submission.spark_job(Path(self.dag.fileloc).parent))
-        connection = named_connection.find_connection(CONNECTION)
+        connection = cluster_connection.find_connection(CONNECTION)
         require_possible(connection)
         run = audit_tasks.write_run_request(snapshot_ids, run_id, self.baseline)
         root = without_logins(environment.store_root())  # Airflow shows arguments; a store refuses such a URL

@@ -1,5 +1,10 @@
 """The plugin: by the entry point of the installed package, else by `plugins/kafka_audit_plugin.py`."""
 
+import functools
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Receive, Scope, Send
 import logging
 import re
 from importlib.metadata import PackageNotFoundError, distribution
@@ -11,7 +16,22 @@ from airflow.plugins_manager import AirflowPlugin
 import kafka_audit
 from kafka_audit.airflow import environment
 from kafka_audit.airflow.page import links
-from kafka_audit.airflow.page.deferred_app import DeferredApp
+
+
+@functools.cache
+def _app() -> "ASGIApp":
+    from kafka_audit.airflow.page.routes import app  # noqa: PLC0415 -- the import is deferred on purpose
+
+    return app
+
+
+class DeferredApp:
+    """An ASGI app that is made when it is first called."""
+
+    async def __call__(self, scope: "Scope", receive: "Receive", send: "Send") -> None:
+        """Pass a call on."""
+        await _app()(scope, receive, send)
+
 
 _FASTAPI_APPS: list[dict[str, Any]] = [{"app": DeferredApp(), "url_prefix": links.PREFIX, "name": "kafka-audit"}]
 _EXTERNAL_VIEWS: list[dict[str, Any]] = [

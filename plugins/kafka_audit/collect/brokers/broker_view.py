@@ -4,7 +4,7 @@ What ApiVersions does not offer is not asked. What the broker, the network or a 
 """
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -17,7 +17,6 @@ from kafka_audit.clients.read_error import ReadError, any_answer
 from kafka_audit.clients.targets import PLAINTEXT, UNREGISTERED, Target
 from kafka_audit.collect.brokers import answers, node_configs, topic_configs
 from kafka_audit.collect.brokers.discovery import metadata_version
-from kafka_audit.collect.brokers.features import feature_rows
 from kafka_audit.collect.brokers.metadata import MetadataError
 from kafka_audit.collect.brokers.node_configs import CONFIGS, MAY_DESCRIBE_CONFIGS
 from kafka_audit.collect.brokers.privileged_reads import ProtectedReads
@@ -39,6 +38,37 @@ from kafka_audit.model.tables import (
     SourceRead,
     TopicConfig,
 )
+
+_MOST = 1000
+_UNKNOWN = -1  # the epoch of a broker that knows no finalized features
+
+
+def feature_rows(answer: Any, observer: str, broker_id: int) -> Iterator[BrokerFeature]:  # noqa: ANN401 -- kafka-python is untyped
+    """Yield each feature that is supported or finalized; raises ReadError for what is no answer of Kafka's."""
+    epoch = getattr(answer, "finalized_features_epoch", _UNKNOWN)
+    supported = _by_name(getattr(answer, "supported_features", None))
+    finalized = _by_name(getattr(answer, "finalized_features", None)) if epoch > _UNKNOWN else {}
+    for name in sorted(supported.keys() | finalized):
+        offered, level = supported.get(name), finalized.get(name)
+        yield BrokerFeature(
+            observer=observer,
+            broker_id=broker_id,
+            feature=name,
+            min_supported=None if offered is None else answers.at_least(0, offered.min_version, f"the lowest level of {name}"),
+            max_supported=None if offered is None else answers.at_least(0, offered.max_version, f"the highest level of {name}"),
+            finalized=None if level is None else answers.at_least(0, level.max_version_level, f"the finalized level of {name}"),
+            finalized_epoch=None if epoch == _UNKNOWN else epoch,
+        )
+
+
+def _by_name(listed: Any) -> dict[str, Any]:  # noqa: ANN401 -- see above
+    found = list(listed or ())
+    if len(found) > _MOST:
+        answers.refuse_answer(f"{len(found)} features, but Kafka has fewer than twenty")
+    named = [answers.checked_name(feature.name, "a feature") for feature in found]
+    answers.once(named, "a feature")
+    return dict(zip(named, found, strict=True))
+
 
 API_VERSIONS, METADATA, CLUSTER = "ApiVersions", "Metadata", "DescribeCluster"
 IDENTITY = "DescribeConfigs identity"

@@ -10,7 +10,7 @@ from kafka_audit.clients.protocol.conversation import Conversation, demand
 from kafka_audit.clients.read_error import ReadError
 from kafka_audit.clients.secrets.secret_keys import LONGEST_KEY, is_secret
 from kafka_audit.collect.brokers import answers
-from kafka_audit.collect.rows.kept_values import is_free_text
+from kafka_audit.collect.rows.secret_filter import is_free_text
 from kafka_audit.collect.rows.source_reads import CLUSTER_DENIED
 from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.tables import ControllerConfig

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from kafka_audit.clients.read_error import ReadError, clean_line
 from kafka_audit.clients.secrets.secret_keys import is_secret
-from kafka_audit.collect.rows.kept_values import is_free_text
+from kafka_audit.collect.rows.secret_filter import is_free_text
 from kafka_audit.compare.listener_names import canonical_listener
 from kafka_audit.configuration.files import jaas
 from kafka_audit.configuration.files.jaas import JaasError, Module

@@ -18,6 +18,7 @@ from kafka_audit.clients.secrets.masking import MASK
 from kafka_audit.clients.secrets.secret_forms import secret_forms
 from kafka_audit.clients.secrets.secret_keys import is_secret, known_secret
 from kafka_audit.collect.rows.collected import Collected
+from kafka_audit.configuration.near_keys import is_known
 from kafka_audit.model.cluster import WORKER
 from kafka_audit.model.tables import (
     BOOTSTRAP,
@@ -32,6 +33,19 @@ from kafka_audit.model.tables import (
     ViewBroker,
     columns,
 )
+
+_CLASS = r"(?:[a-z][a-z0-9_]*+\.)++[A-Z][\w$]*+"
+_NO_TEXT = re.compile(rf"\s*+(?:[+-]?[0-9]{{1,19}}(?:\.[0-9]{{1,9}})?|true|false|{_CLASS}(?:\s*+,\s*+{_CLASS})*+)?\s*+")
+
+
+def is_free_text(key: str, value: str) -> bool:
+    """Return whether a value is a text of a key that no release of Kafka defines, and is not kept.
+
+    No check reads it, and a sentence of a plugin or of a person may hold a secret that nothing in it shows. Numbers, booleans and
+    classes are no text.
+    """
+    return _NO_TEXT.fullmatch(value) is None and not is_known(key)
+
 
 SHORTEST, SHORTEST_IN_NAMES = 4, 8
 """The shortest password that is searched in free text, and in names: shorter ones occur by chance."""

@@ -1,18 +1,72 @@
 """ZooKeeper's security: ACLs, dynamic configuration of brokers and names of SCRAM users, each set with its own row."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from typing import Any, Protocol, TypeVar
+from urllib.parse import unquote
 
 from kazoo.exceptions import NoAuthError, NoNodeError
 
 from kafka_audit.clients.read_error import ReadError
+from kafka_audit.clients.secrets.secret_keys import is_secret
 from kafka_audit.clients.zookeeper.multi_read import Result, Znode
-from kafka_audit.collect.rows.acl_sets import acl_rows, digest
-from kafka_audit.collect.zookeeper import security_znodes
+from kafka_audit.collect.rows.acl_sets import AclEntry, acl_rows, digest
+from kafka_audit.collect.rows.secret_filter import is_free_text
+from kafka_audit.collect.zookeeper.znodes import CONFIG, LARGE, ZnodeError, parse_broker_id, read_object
 from kafka_audit.model.asked_again import ZOOKEEPER
 from kafka_audit.model.read_failure import ReadFailure
-from kafka_audit.model.tables import AclHolder, Row
+from kafka_audit.model.tables import AclHolder, DynamicConfig, Row, ScramUser
+
+_DEFAULT = "<default>"
+_MECHANISMS = ("SCRAM-SHA-256", "SCRAM-SHA-512")
+
+
+def acls(resource_type: str, name: str, pattern: str, znode: Znode) -> tuple[AclEntry, ...]:
+    """Decode the ACLs of one resource; raises ZnodeError."""
+    found = read_object(znode.data, LARGE).get("acls")
+    if not isinstance(found, list):
+        msg = "acls is not a list"
+        raise ZnodeError(msg)
+    return tuple(_entry(resource_type, name, pattern, entry) for entry in found)
+
+
+def _entry(resource_type: str, name: str, pattern: str, value: object) -> AclEntry:
+    parts = value if isinstance(value, dict) else {}
+    principal, host, operation, permission = (parts.get(key) for key in ("principal", "host", "operation", "permissionType"))
+    if not (isinstance(principal, str) and isinstance(host, str) and isinstance(operation, str) and isinstance(permission, str)):
+        msg = "an entry of acls has no principal, host, operation or permissionType"
+        raise ZnodeError(msg)
+    return AclEntry(resource_type, name, pattern, principal, host, operation, permission.upper())
+
+
+def _config(znode: Znode) -> Mapping[str, Any]:
+    found = read_object(znode.data, CONFIG).get("config")
+    if not isinstance(found, dict):
+        msg = "config is not an object"
+        raise ZnodeError(msg)
+    return found
+
+
+def broker_configs(name: str, znode: Znode) -> tuple[DynamicConfig, ...]:
+    """Decode /config/brokers/<name>, a broker's id or the default of all; raises ZnodeError."""
+    broker = None if name == _DEFAULT else parse_broker_id(name)
+    if name != _DEFAULT and broker is None:
+        msg = "no broker id and not <default>"
+        raise ZnodeError(msg)
+    rows = []
+    for key, value in sorted(_config(znode).items()):
+        text = value if isinstance(value, str) else str(value)
+        secret = is_secret(key, text) or is_free_text(key, text)
+        rows.append(DynamicConfig(broker_id=broker, key=key, value=None if secret else text, secret=secret))
+    return tuple(rows)
+
+
+def scram_users(name: str, znode: Znode) -> tuple[ScramUser, ...]:
+    """Decode /config/users/<name>: which SCRAM credentials there are, and nothing of them; raises ZnodeError."""
+    # A user with quotas for single client ids alone: Kafka creates this znode as their parent, without data.
+    config = _config(znode) if znode.data else {}
+    return tuple(ScramUser(user=unquote(name), mechanism=mechanism) for mechanism in _MECHANISMS if mechanism in config)
+
 
 ACLS, BROKER_CONFIGS, USERS = "/kafka-acl", "/config/brokers", "/config/users"
 _INCOMPLETE_NEEDS = "the znodes that could not be read, each with its own row"
@@ -56,7 +110,7 @@ class SecurityZnodes:
             for kind in kinds:
                 places |= {f"{root}/{kind}/{name}": (kind, name, pattern) for name in self._names(f"{root}/{kind}") or ()}
         decoded = [
-            self._reader.decode(path, result, partial(security_znodes.acls, *places[path]))
+            self._reader.decode(path, result, partial(acls, *places[path]))
             for path, result in self._all(ACLS, places)
             if not isinstance(result, NoNodeError)  # the last ACL of a resource takes its znode away
         ]
@@ -73,13 +127,13 @@ class SecurityZnodes:
         """Read the dynamic configuration of brokers and of all of them."""
         paths = {f"{BROKER_CONFIGS}/{name}": name for name in self._names(BROKER_CONFIGS) or ()}
         for path, result in self._all(BROKER_CONFIGS, paths):
-            self.rows += self._reader.decode(path, result, partial(security_znodes.broker_configs, paths[path])) or ()
+            self.rows += self._reader.decode(path, result, partial(broker_configs, paths[path])) or ()
 
     def read_users(self) -> None:
         """Read the names of users with SCRAM credentials."""
         paths = {f"{USERS}/{name}": name for name in self._names(USERS) or ()}
         for path, result in self._all(USERS, paths):
-            self.rows += self._reader.decode(path, result, partial(security_znodes.scram_users, paths[path])) or ()
+            self.rows += self._reader.decode(path, result, partial(scram_users, paths[path])) or ()
 
     def _names(self, path: str) -> list[str] | None:
         """Return the names below a path, None where it does not exist."""

@@ -8,10 +8,51 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 
-from kafka_audit.configuration.files import confluent_image, java, setting_names
+from kafka_audit.configuration.files import java, setting_names
 from kafka_audit.configuration.files.described import Described, is_brokers, is_placeholder
 from kafka_audit.configuration.files.java import Property
 from kafka_audit.model.linted import Remark
+
+_ADVERTISED, _ROLES = "KAFKA_ADVERTISED_LISTENERS", "KAFKA_PROCESS_ROLES"
+_REFUSED = ("KAFKA_ADVERTISED_HOST", "KAFKA_ADVERTISED_PORT", "KAFKA_HOST", "KAFKA_PORT")
+_STORE = ("KAFKA_SSL_KEYSTORE_FILENAME", "KAFKA_SSL_KEY_CREDENTIALS", "KAFKA_SSL_KEYSTORE_CREDENTIALS")
+_TRUST = ("KAFKA_SSL_TRUSTSTORE_FILENAME", "KAFKA_SSL_TRUSTSTORE_CREDENTIALS")
+
+
+def image_remarks(variables: Mapping[str, Property], line: int) -> Iterator[Remark]:
+    """Yield what the image refuses or lacks.
+
+    Args:
+        variables: those of the container, by name.
+        line: of the first of them.
+    """
+    roles, advertised = variables.get(_ROLES), variables.get(_ADVERTISED)
+    alone = roles is not None and roles.value.strip() == "controller"
+    if alone and advertised is not None:
+        yield _ends(advertised.line, f"it refuses {_ADVERTISED} of a controller")
+    yield from (_ends(variables[name].line, f"it refuses {name}") for name in _REFUSED if name in variables)
+    missing = [] if alone or advertised is not None else [_ADVERTISED]
+    if roles is not None and "CLUSTER_ID" not in variables:
+        missing.append("CLUSTER_ID")
+    missing += [name for name in _of_security(variables, advertised) if name not in variables]
+    yield from (_ends(line, f"it requires {name}") for name in missing)
+
+
+def _of_security(variables: Mapping[str, Property], advertised: Property | None) -> Iterator[str]:
+    if advertised is None:
+        return
+    client = variables.get("KAFKA_SSL_CLIENT_AUTH")
+    if "SSL://" in advertised.value:
+        yield from _STORE
+        if client is not None and ("required" in client.value or "requested" in client.value):
+            yield from _TRUST
+    if any(name.startswith("SASL_") for name in advertised.value.split(",")):
+        yield "KAFKA_OPTS"
+
+
+def _ends(line: int, why: str) -> Remark:
+    return Remark(line=line, text=f"Confluent's image ends before Kafka starts: {why}")
+
 
 _BITNAMI, _PREFIX = "KAFKA_CFG_", "KAFKA_"
 _NOT_SETTINGS = re.compile(r"KAFKA_(?:VERSION|HOME|OPTS|HEAP_OPTS?|GC_LOG_OPTS|JMX_.*|JVM_PERFORMANCE_OPTS|(?:TOOLS_)?LOG4J_.*)")
@@ -117,7 +158,7 @@ def _remarks(by_name: Mapping[str, Property], image: str | None, elsewhere: Prop
     if elsewhere is not None:
         yield Remark(line=elsewhere.line, text=f"not judged: settings of {elsewhere.key}")
     elif image is not None and _CONFLUENT.search(image):
-        yield from confluent_image.image_remarks(by_name, min(variable.line for variable in by_name.values()))
+        yield from image_remarks(by_name, min(variable.line for variable in by_name.values()))
 
 
 def key_of(name: str, *, bitnami: bool) -> str | None:

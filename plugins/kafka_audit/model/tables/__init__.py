@@ -18,7 +18,6 @@ from typing import Any, ClassVar, Protocol, TypeVar, Union, get_args, get_origin
 
 from kafka_audit.model.tables.asked import *
 from kafka_audit.model.tables.logs import *
-from kafka_audit.model.tables.planned import *
 from kafka_audit.model.tables.quorum import *
 from kafka_audit.model.tables.registry import *
 from kafka_audit.model.tables.row import *
