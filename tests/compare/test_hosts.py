@@ -2,8 +2,17 @@
 
 import pytest
 
-from kafka_audit.compare.addresses import address_text, canonical_address, canonical_text, is_among, same_address
-from kafka_audit.compare.hosts import canonical_host, is_in_network, java_address, same_host
+from kafka_audit.compare.addresses import (
+    address_text,
+    canonical_address,
+    canonical_host,
+    canonical_text,
+    is_among,
+    is_in_network,
+    java_address,
+    same_address,
+    same_host,
+)
 
 SAME = [
     ("Kafka-0.corp", "kafka-0.corp"),

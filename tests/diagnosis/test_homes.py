@@ -117,7 +117,7 @@ FACTS = {
     },
     "brokers_digest": {
         *("checks/replication/single_broker.py", "cluster/broker_lists.py", "cluster/disagreements.py", "cluster/view.py"),
-        *("cluster/listeners/endpoints.py", "cluster/listeners/unlisted.py", "collect/brokers/broker_view.py"),
+        *("cluster/listeners/endpoints.py", "collect/brokers/broker_view.py"),
         *(
             "collect/brokers/listener_names.py",
             "collect/sampling/doubts.py",
@@ -165,5 +165,5 @@ def test_a_second_home_is_seen_by_the_column_that_it_reads():
 
 
 def test_an_import_is_seen_in_either_form():
-    tree = ast.parse("from kafka_audit.diagnosis import paths\nfrom kafka_audit.compare.hosts import same_host")
-    assert {"diagnosis.paths", "compare.hosts"} <= {*imported(tree)}
+    tree = ast.parse("from kafka_audit.diagnosis import paths\nfrom kafka_audit.compare.addresses import same_host")
+    assert {"diagnosis.paths", "compare.addresses"} <= {*imported(tree)}

@@ -4,7 +4,7 @@ import pytest
 
 from counted_work import counted_calls
 from kafka_audit import settings
-from kafka_audit.compare.hosts import is_name, normal_host
+from kafka_audit.compare.addresses import is_name, normal_host
 from kafka_audit.model.addresses.trusted_hosts import parse_trusted_hosts, trusted_hosts_line
 from kafka_audit.model.errors import UsageError
 

@@ -1,4 +1,4 @@
-"""The hook of the connection type `kafka_audit`: its button Test asks each broker."""
+"""The hook of the connection type `kafka_audit`: its button Test asks each broker and shows what was read."""
 
 from collections import defaultdict
 from collections.abc import Mapping

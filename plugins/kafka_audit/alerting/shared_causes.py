@@ -22,7 +22,7 @@ from kafka_audit.alerting.conditions import (
     conditions,
 )
 from kafka_audit.cluster.answers.reads import addresses_of
-from kafka_audit.compare.hosts import canonical_host, ip_address_of
+from kafka_audit.compare.addresses import canonical_host, ip_address_of
 from kafka_audit.model.cluster import Cluster
 from kafka_audit.model.finding import Severity
 from kafka_audit.model.read_failure import CLOSED_BY_PEER, LOGIN_REFUSALS, UNREACHABLE, ReadFailure

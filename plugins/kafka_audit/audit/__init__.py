@@ -5,6 +5,6 @@ They publish a snapshot, prepare the request that the Spark job answers, and wri
 Each step reads from the store what the step before wrote there, so that they may run in different processes and be retried.
 """
 
-from kafka_audit.audit.reports import judged_view, prepare_request, publish_snapshot, stamp, write_reports
+from kafka_audit.audit.steps import judged_view, prepare_request, publish_snapshot, stamp, write_reports
 
 __all__ = ["judged_view", "prepare_request", "publish_snapshot", "stamp", "write_reports"]

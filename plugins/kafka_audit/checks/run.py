@@ -1,4 +1,4 @@
-"""Run checks over one cluster view."""
+"""Run checks over one cluster view, each for a bounded time of the processor."""
 
 import signal
 import threading

@@ -1,4 +1,4 @@
-"""The command that renders an old report again."""
+"""The commands that render an old report again, and that write a bundle."""
 
 import argparse
 from collections.abc import Mapping

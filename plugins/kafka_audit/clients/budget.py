@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 
 from kafka_audit.clients.read_error import ReadError
 from kafka_audit.clients.targets import named_addresses, numeric_addresses
-from kafka_audit.compare.hosts import normal_host
+from kafka_audit.compare.addresses import normal_host
 from kafka_audit.model.cluster import Cluster, Limits
 from kafka_audit.model.read_failure import ReadFailure
 

@@ -32,8 +32,7 @@ from kafka_audit.clients.tokens.azure import fetch_azure_token
 from kafka_audit.clients.tokens.google import fetch_google_token
 from kafka_audit.clients.tokens.msk import fetch_msk_token
 from kafka_audit.clients.tokens.oidc import fetch_oidc_token, shown_endpoint
-from kafka_audit.compare.addresses import address_text, canonical_address
-from kafka_audit.compare.hosts import is_host, normal_host
+from kafka_audit.compare.addresses import address_text, canonical_address, is_host, normal_host
 from kafka_audit.model.addresses.trusted_hosts import parse_trusted_hosts, trusted_hosts_line
 from kafka_audit.model.cluster import Cluster, Security, Tls
 from kafka_audit.model.read_failure import ReadFailure

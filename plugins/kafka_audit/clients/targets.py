@@ -5,9 +5,8 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from kafka_audit.compare.addresses import address_text, canonical_address
+from kafka_audit.compare.addresses import address_text, canonical_address, is_number, normal_host
 from kafka_audit.compare.connect_strings import servers_of
-from kafka_audit.compare.hosts import is_number, normal_host
 from kafka_audit.model.cluster import Cluster
 from kafka_audit.model.errors import UsageError
 from kafka_audit.model.tables import BOOTSTRAP, RegisteredEndpoint

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from kafka_audit.cluster.listeners.endpoints import AdvertisedEndpoint
 from kafka_audit.cluster.view import ClusterView
-from kafka_audit.compare.hosts import canonical_host, ip_address_of
+from kafka_audit.compare.addresses import canonical_host, ip_address_of
 from kafka_audit.model.tables import BrokerView, SourceRead
 
 _INSIDE = (

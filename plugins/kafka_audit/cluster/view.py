@@ -20,13 +20,12 @@ from kafka_audit.cluster.broker_lists import unregistered
 from kafka_audit.cluster.disagreements import Claim, Disagreement
 from kafka_audit.cluster.features import Feature, cluster_features
 from kafka_audit.cluster.listeners import endpoints, probes
-from kafka_audit.cluster.listeners.endpoints import AdvertisedEndpoint, Endpoints
+from kafka_audit.cluster.listeners.endpoints import AdvertisedEndpoint, Endpoints, Lacking, lacking
 from kafka_audit.cluster.listeners.inter_broker import InterBroker
 from kafka_audit.cluster.listeners.logins import InterBrokerLogins
 from kafka_audit.cluster.listeners.name_addresses import NameAddress, name_addresses
 from kafka_audit.cluster.listeners.probes import ProbeResult
 from kafka_audit.cluster.listeners.replication_listeners import replication_listeners
-from kafka_audit.cluster.listeners.unlisted import Lacking, lacking
 from kafka_audit.cluster.min_isr import MinIsrGap, min_isr_gap
 from kafka_audit.cluster.moments import Moments
 from kafka_audit.cluster.partitions import Partitions

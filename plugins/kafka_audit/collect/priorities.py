@@ -12,7 +12,7 @@ from types import MappingProxyType
 
 from kafka_audit.bounds.kept_brokers import Vouchers
 from kafka_audit.clients.targets import Target
-from kafka_audit.compare.hosts import normal_host
+from kafka_audit.compare.addresses import normal_host
 from kafka_audit.model.tables import RegisteredBroker, Row
 
 MOST_OF_ONE = 100

@@ -29,9 +29,9 @@ from kafka_audit.collect.rows.collected import Collected, merged
 from kafka_audit.collect.rows.source_reads import Asking, now_ms
 from kafka_audit.collect.sampling.doubts import SampleAgain
 from kafka_audit.collect.zookeeper import unregistered_brokers, zookeeper_view
-from kafka_audit.collect.zookeeper.decoded_znodes import DecodedZnodes
 from kafka_audit.collect.zookeeper.earlier_topics import EarlierTopics
 from kafka_audit.collect.zookeeper.migration import without_zookeeper
+from kafka_audit.collect.zookeeper.znode_reads import DecodedZnodes
 from kafka_audit.compare.addresses import canonical_address
 from kafka_audit.model.asked_again import ZOOKEEPER
 from kafka_audit.model.cluster import Cluster

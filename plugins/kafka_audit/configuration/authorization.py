@@ -15,7 +15,7 @@ more of them make it throw StringIndexOutOfBoundsException.
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from kafka_audit.compare.hosts import is_in_network, is_number, java_address, network_of
+from kafka_audit.compare.addresses import is_in_network, is_number, java_address, network_of
 from kafka_audit.model.tables import Acl
 
 CLUSTER = ("Cluster", "kafka-cluster")

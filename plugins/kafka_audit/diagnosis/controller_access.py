@@ -11,7 +11,7 @@ from kafka_audit.cluster.listeners.principals import Ends, Principal, by_certifi
 from kafka_audit.cluster.releases import matches_networks, releases
 from kafka_audit.cluster.settings import AUTHORIZER
 from kafka_audit.cluster.view import ClusterView
-from kafka_audit.compare.hosts import canonical_host, is_number, java_address
+from kafka_audit.compare.addresses import canonical_host, is_number, java_address
 from kafka_audit.compare.listener_names import same_listener
 from kafka_audit.configuration.authorization import cluster_action
 from kafka_audit.configuration.definitions import version_numbers

@@ -5,7 +5,7 @@ from functools import cached_property
 from typing import NamedTuple, Protocol, TypeVar
 
 from kafka_audit.cluster.view import ClusterView
-from kafka_audit.compare.hosts import canonical_host, is_number
+from kafka_audit.compare.addresses import canonical_host, is_number
 from kafka_audit.model.cluster import WORKER
 from kafka_audit.model.tables import ControllerProbe, ControllerProbeFromBroker, Probe, Row, VoterProbe
 

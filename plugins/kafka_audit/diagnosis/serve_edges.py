@@ -11,8 +11,7 @@ from functools import cached_property
 from kafka_audit.cluster.listeners.endpoints import AdvertisedEndpoint
 from kafka_audit.cluster.listeners.probes import LAYERS, ProbeResult, probe_results
 from kafka_audit.cluster.view import ClusterView
-from kafka_audit.compare.addresses import canonical_address
-from kafka_audit.compare.hosts import canonical_host
+from kafka_audit.compare.addresses import canonical_address, canonical_host
 from kafka_audit.diagnosis.cause import ADDRESS, LIMIT, LOGIN, PACKETS, PROCESS, TLS, CauseKind
 from kafka_audit.model.cluster import WORKER
 from kafka_audit.model.read_failure import ReadFailure

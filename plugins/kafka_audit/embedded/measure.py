@@ -1,4 +1,7 @@
-"""Run the files of `differences` in DuckDB, over stored and given tables, and return their rows."""
+"""Run the files of `differences` in DuckDB, over stored and given tables, and return their rows.
+
+Functions of Spark are macros here, and two notations are put differently.
+"""
 
 import re
 from collections import defaultdict

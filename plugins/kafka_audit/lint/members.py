@@ -1,4 +1,4 @@
-"""Which of the files that were read belong to one cluster, and the snapshot that they make. Pure."""
+"""Which of the files that were read belong to one cluster, which are of two nodes with one id, and their snapshot. Pure."""
 
 import re
 from collections import defaultdict
@@ -13,9 +13,8 @@ from kafka_audit.clients.read_error import ReadError
 from kafka_audit.cluster.hosts import means_itself
 from kafka_audit.collect.properties import rows
 from kafka_audit.collect.rows.source_reads import Asking
-from kafka_audit.compare.addresses import HostPort
+from kafka_audit.compare.addresses import HostPort, canonical_host
 from kafka_audit.compare.connect_strings import chroot_of, same_servers
-from kafka_audit.compare.hosts import canonical_host
 from kafka_audit.configuration.files.described import Described
 from kafka_audit.lint.reading import Source
 from kafka_audit.model.addresses.advertised_listeners import INSTEAD, KEY, entries

@@ -1,4 +1,4 @@
-"""Which files are meant, and what is in them: with `stores`, the only place of `lint` that reads files.
+"""Which files are meant, and what is in them: the only place of `lint` that reads files.
 
 The files may come from anyone who opens a pull request. A link that leads out of what the user named is not followed, whether
 there is something at its end or not.

@@ -1,4 +1,4 @@
-"""What changed since the baseline: what was meant to, what was not, and what was meant to and did not."""
+"""What changed since the baseline: what was meant to, what was not, and what was meant to and did not; also of the quorum."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime

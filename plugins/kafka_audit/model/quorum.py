@@ -1,8 +1,16 @@
-"""How far nodes of the metadata quorum are behind, and how many elections are too many. Pure."""
+"""What is normal: how far nodes of the quorum are behind, how many elections, how many notifications in ZooKeeper. Pure."""
 
 from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 
 from kafka_audit.model.tables import QuorumReplica, QuorumView
+
+NOTICES: Mapping[str, int] = MappingProxyType(
+    {"/isr_change_notification": 10, "/log_dir_event_notification": 10, "/config/changes": 1000}
+)
+"""Notification znodes with the number that counts as unprocessed: the controller deletes the first two kinds at once, the
+last stay 15 minutes."""
+
 
 LATE_MS = 10_000
 """From here on a replica is behind: a controller fences a broker that it has not heard for 9 s (broker.session.timeout.ms), and

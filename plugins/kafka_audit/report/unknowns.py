@@ -6,7 +6,7 @@ from typing import Any
 
 from kafka_audit.checks import catalogue
 from kafka_audit.cluster.answers.reads import observer_name
-from kafka_audit.compare.hosts import is_host
+from kafka_audit.compare.addresses import is_host
 from kafka_audit.model.addresses.trusted_hosts import trusted_hosts_line
 from kafka_audit.model.finding import Resource, Status, as_text
 from kafka_audit.report.text import brokers, clean, clean_prose, counted, listing, our_line

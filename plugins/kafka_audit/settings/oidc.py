@@ -3,7 +3,7 @@
 import re
 from urllib.parse import SplitResult, urlsplit
 
-from kafka_audit.compare.hosts import canonical_host
+from kafka_audit.compare.addresses import canonical_host
 
 _EXTENSION_NAME = re.compile(r"[A-Za-z]+")  # Kafka's OAuthBearerClientInitialResponse, as the value below
 _EXTENSION_VALUE = re.compile(r"[\x21-\x7e \t\r\n]+")

@@ -1,4 +1,4 @@
-"""`spark-submit` of the installed pyspark: what it runs, its configuration on this machine, and a submission without Airflow."""
+"""`spark-submit` of the installed pyspark: what it runs, its configuration and class archive here, also without Airflow."""
 
 import contextlib
 import importlib.util

@@ -1,4 +1,4 @@
-"""From readings to suspicions: what looks wrong for long enough, in at least two readings in a row. Pure.
+"""From readings to suspicions: what looks wrong in one reading, and for long enough, in at least two readings in a row. Pure.
 
 The times are those of a rolling restart that heals by itself. A broker that stops by SIGTERM keeps its registration for at most
 1.6 s after its port closes, and brokers disagree for at most 0.3 s: what a broker that is registered, or a view, shows for

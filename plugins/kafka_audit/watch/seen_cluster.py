@@ -17,8 +17,8 @@ from kafka_audit.cluster.views import HeldViews
 from kafka_audit.collect.zookeeper.migration import runs_without_zookeeper
 from kafka_audit.model.quorum import newest_view
 from kafka_audit.model.tables import BrokerApi, BrokerView, QuorumView, Row, Sample, Snapshot, SnapshotInfo, SourceRead
-from kafka_audit.watch.electorate import HALF, electorate, shares
 from kafka_audit.watch.reading import NOT_ASKED, BrokerReading, Reading, ZookeeperReading
+from kafka_audit.watch.suspicions import HALF, electorate, shares
 
 
 class SeenCluster:

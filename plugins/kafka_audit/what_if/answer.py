@@ -16,8 +16,7 @@ from kafka_audit.what_if.losses import CONTROLLER, RACK, PartyLoss, metadata_log
 from kafka_audit.what_if.moves import ControllerMove, controller_move
 from kafka_audit.what_if.quorums import QuorumLeft, quorum_without
 from kafka_audit.what_if.topics import Coordinator, Effects
-from kafka_audit.what_if.unknown import NotKnown
-from kafka_audit.what_if.ways import Way, ways
+from kafka_audit.what_if.ways import NotKnown, Way, ways
 
 SAFE, NOT_SAFE, NOT_DECIDED = 0, 3, 4
 """Exit codes."""

@@ -11,7 +11,7 @@ from kafka_audit.diagnosis.vote_edges import VoteEdges
 from kafka_audit.differences.tables import FollowedLeader
 from kafka_audit.model.text import brokers, named_nodes
 from kafka_audit.what_if.losses import PartyLoss, running
-from kafka_audit.what_if.unknown import NotKnown
+from kafka_audit.what_if.ways import NotKnown
 
 _CONTROL_PLANE = "control.plane.listener.name"
 

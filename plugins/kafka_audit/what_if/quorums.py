@@ -11,7 +11,7 @@ from kafka_audit.model.quorum import majority
 from kafka_audit.model.tables import EnsembleServer, ZookeeperMember
 from kafka_audit.model.text import listing, named_nodes
 from kafka_audit.what_if.losses import PartyLoss, zookeeper_voters
-from kafka_audit.what_if.unknown import NotKnown
+from kafka_audit.what_if.ways import NotKnown
 
 _AWAY = {"idle", "down"}
 

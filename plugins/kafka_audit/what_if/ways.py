@@ -1,4 +1,4 @@
-"""What would keep the partitions that a loss stops: brokers to start or to wait for, topics with too few replicas."""
+"""What would keep the partitions that a loss stops: brokers, topics with too few replicas, and what is not known of it."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -7,6 +7,19 @@ from kafka_audit.cluster.held_up_by import held_up_by
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.what_if.losses import PartyLoss
 from kafka_audit.what_if.topics import TopicPartitions
+
+
+@dataclass(frozen=True, kw_only=True)
+class NotKnown:
+    """Something that was not measured.
+
+    `decides`: the loss may be unsafe for it, so that it cannot be called safe.
+    """
+
+    what: str
+    needs: str
+    decides: bool = True
+
 
 START, WAIT, MORE_REPLICAS, FEWER_AT_ONCE = "start", "wait", "more_replicas", "fewer_at_once"
 

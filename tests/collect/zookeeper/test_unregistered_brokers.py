@@ -5,7 +5,7 @@ import pytest
 from kafka_audit.collect.probes import endpoint_probes
 from kafka_audit.collect.probes.command_vantages import runs
 from kafka_audit.collect.probes.endpoint_probes import ProbeStep
-from kafka_audit.collect.sampling.ensemble_differences import find_unreached_servers
+from kafka_audit.collect.sampling.quorum_differences import find_unreached_servers
 from kafka_audit.collect.zookeeper.unregistered_brokers import brokers_without_session, server_targets
 from kafka_audit.model.cluster import Cluster, Vantage, ZookeeperAccess
 from kafka_audit.model.tables import BrokerConfig, BrokerIdentity, RegisteredBroker, ZookeeperProbe

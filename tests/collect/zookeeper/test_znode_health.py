@@ -7,7 +7,7 @@ from kazoo.security import ACL, Id
 
 from collect import fakes
 from collect.fakes import FakeZookeeper
-from kafka_audit.collect.sampling.ensemble_differences import find_ensemble_differences
+from kafka_audit.collect.sampling.quorum_differences import find_ensemble_differences
 from kafka_audit.collect.zookeeper import znode_health, zookeeper_view
 from kafka_audit.model.cluster import ZookeeperAccess
 from kafka_audit.model.tables import SourceRead, ZookeeperMember

@@ -13,10 +13,10 @@ from collect.fakes import FakeZookeeper
 from kafka_audit.clients.zookeeper.session import Session
 from kafka_audit.collect.rows.source_reads import Asking
 from kafka_audit.collect.zookeeper import zookeeper_view
-from kafka_audit.collect.zookeeper.decoded_znodes import DecodedZnodes
 from kafka_audit.collect.zookeeper.replication import PLANNED as REPLICATION
 from kafka_audit.collect.zookeeper.security import PLANNED as SECURITY
 from kafka_audit.collect.zookeeper.znode_health import HEALTH
+from kafka_audit.collect.zookeeper.znode_reads import DecodedZnodes
 from kafka_audit.collect.zookeeper.znode_sample import IDS, PLANNED, STATES, ZnodeSample
 from kafka_audit.model.cluster import ZookeeperAccess
 from kafka_audit.model.errors import UsageError

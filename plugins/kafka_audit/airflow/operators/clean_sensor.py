@@ -1,4 +1,4 @@
-"""`KafkaCleanSensor`: waits for a clean report of a cluster."""
+"""`KafkaCleanSensor`: waits for a clean report of a cluster; its trigger."""
 
 import asyncio
 from collections.abc import AsyncIterator

@@ -1,4 +1,4 @@
-"""`SafeToRestartSensor`: waits until parties of a cluster may be stopped."""
+"""`SafeToRestartSensor`: waits until parties of a cluster may be stopped; its trigger."""
 
 import asyncio
 import time

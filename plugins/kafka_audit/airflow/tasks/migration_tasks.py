@@ -1,4 +1,4 @@
-"""What the tasks of the DAGs before and after a migration do."""
+"""What the tasks of the DAGs around a migration do, and the files below one folder of the worker that their form proposes."""
 
 import glob
 import itertools

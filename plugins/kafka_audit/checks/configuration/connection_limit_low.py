@@ -8,7 +8,7 @@ from kafka_audit.checks import check
 from kafka_audit.checks.alike_brokers import one_finding
 from kafka_audit.checks.configuration.effective import Effective, unknown_judgement, unread_judgements
 from kafka_audit.cluster.view import ClusterView
-from kafka_audit.compare.hosts import canonical_host
+from kafka_audit.compare.addresses import canonical_host
 from kafka_audit.configuration.definitions.values import integer
 from kafka_audit.model.addresses.advertised_listeners import CONTROLLERS, INSTEAD, KEY, entries
 from kafka_audit.model.finding import Judgement, Severity, Status

@@ -6,7 +6,7 @@ from kafka_audit.checks import gate_check
 from kafka_audit.checks.migration.common import no_upgrade, planned_upgrade, target_minor
 from kafka_audit.cluster.releases import NETWORKS_SINCE, matches_networks
 from kafka_audit.cluster.view import ClusterView
-from kafka_audit.compare.hosts import network_of
+from kafka_audit.compare.addresses import network_of
 from kafka_audit.configuration.authorization import acl_phrase
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import Acl

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from kafka_audit.checks import check
 from kafka_audit.checks.gaps import ONCE_BY_ZOOKEEPER, no_ensemble
 from kafka_audit.cluster.view import ClusterView
-from kafka_audit.model.ensemble import NOTICES
 from kafka_audit.model.finding import Judgement, Severity, Status
+from kafka_audit.model.quorum import NOTICES
 from kafka_audit.model.tables import ZookeeperNode
 
 

@@ -1,16 +1,42 @@
 """What brokers advertise: as ZooKeeper has it registered; without ZooKeeper as brokers list it and their settings say it."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
 from kafka_audit.cluster.listeners.inter_broker import TLS, InterBroker
 from kafka_audit.cluster.registry import RegisteredAddress, RegistrySample
 from kafka_audit.cluster.samples import Samples
+from kafka_audit.cluster.views import HeldView
 from kafka_audit.compare.addresses import address_text, canonical_address
+from kafka_audit.differences.tables import ListCount
 from kafka_audit.model.addresses.advertised_listeners import KEY, AdvertisedListener, entries
 from kafka_audit.model.tables import BOOTSTRAP, BrokerConfig, BrokerProperty, BrokerView, Probe, ViewBroker
+
+Lacking = Mapping[str, frozenset[int]]
+"""Brokers that lack a listener, by its name."""
+
+
+def lacking(
+    views: Iterable[HeldView],
+    counts: Mapping[str, ListCount],
+    listed: Mapping[str, tuple[ViewBroker, ...]],
+    fenced: Collection[int],
+) -> Lacking:
+    """Return the brokers that the views of one sample show to lack the listener on which each was given.
+
+    A broker that gave a view on a listener has it: several may be nameless. So has one that is reported as fenced there.
+    """
+    found, holders = defaultdict[str, set[int]](set), defaultdict[str, set[int]](set)
+    for held in views:
+        if not held.foreign:
+            count = counts.get(held.row.topics_digest)
+            there = {row.broker_id for row in listed.get(held.row.brokers_digest, ())}
+            found[held.row.listener].update(set(count.offline_in_sync) - there if count else ())
+            holders[held.row.listener].add(held.broker_id)
+    return {listener: frozenset(away) for listener, brokers in found.items() if (away := brokers - holders[listener] - {*fenced})}
+
 
 _Key = tuple[int, str]  # broker, listener
 _Place = tuple[str, int]

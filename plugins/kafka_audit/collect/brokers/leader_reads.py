@@ -1,4 +1,6 @@
-"""Ask a broker by ListOffsets, which only reads, whether it serves partitions; a page at a time, a deadline for each.
+"""Ask a broker by ListOffsets whether it serves partitions, by DescribeTopicPartitions who may lead without being in sync.
+
+Both only read, a page at a time, with a deadline for each.
 
 The earliest offset is requested, because a newly elected leader does not know the latest offset yet.
 """

@@ -9,8 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 from kafka_audit.collect.brokers.inter_broker_endpoints import settings_of
-from kafka_audit.compare.addresses import address_text
-from kafka_audit.compare.hosts import same_host
+from kafka_audit.compare.addresses import address_text, same_host
 from kafka_audit.model.addresses.advertised_listeners import AdvertisedListener, entries
 from kafka_audit.model.tables import (
     BOOTSTRAP,

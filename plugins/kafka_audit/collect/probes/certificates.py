@@ -1,4 +1,4 @@
-"""The certificate that a TLS endpoint presented, from its DER form. The bytes are not trusted."""
+"""The certificate that a TLS endpoint presented, from its DER form, with names as Java writes them. The bytes are not trusted."""
 
 import base64
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from kafka_audit.clients.read_error import clean_line
-from kafka_audit.compare.hosts import canonical_host, ip_address_of
+from kafka_audit.compare.addresses import canonical_host, ip_address_of
 from kafka_audit.model.tables import AuthorityCertificate, Certificate
 
 if TYPE_CHECKING:

@@ -31,7 +31,7 @@ from kafka_audit.clients.targets import Target
 from kafka_audit.collect.probes import endpoint_probes
 from kafka_audit.collect.probes.endpoint_probes import LAYERS, NO_LAYERS, Origin, ProbeStep
 from kafka_audit.collect.rows.source_reads import Asking
-from kafka_audit.compare.hosts import normal_host
+from kafka_audit.compare.addresses import normal_host
 from kafka_audit.model.cluster import Cluster, Vantage
 from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.tables import Row

@@ -16,7 +16,7 @@ import pyarrow as pa
 from kafka_audit.clients.read_error import clean_line
 from kafka_audit.collect.rows.collected import Collected
 from kafka_audit.collect.rows.columns import Lists, texts
-from kafka_audit.collect.sampling import ensemble_differences, quorum_differences, replication_gaps
+from kafka_audit.collect.sampling import quorum_differences, replication_gaps
 from kafka_audit.collect.sampling.partition_differences import PartitionSet, TopicLists
 from kafka_audit.compare.addresses import HostPort, canonical_address
 from kafka_audit.compare.broker_lists import list_differences
@@ -178,8 +178,8 @@ def _foreign(tables: SampleTables, expected: str | None, reasons: list[str]) -> 
 
 
 def _ensemble(tables: SampleTables, reasons: list[str]) -> set[Key]:
-    found = ensemble_differences.find_ensemble_differences(tables.of(ZookeeperMember), tables.of(ZookeeperNode), reasons)
-    return found | ensemble_differences.find_unreached_servers(tables.of(ZookeeperProbe), reasons)
+    found = quorum_differences.find_ensemble_differences(tables.of(ZookeeperMember), tables.of(ZookeeperNode), reasons)
+    return found | quorum_differences.find_unreached_servers(tables.of(ZookeeperProbe), reasons)
 
 
 def _coordinators(tables: SampleTables, reasons: list[str]) -> set[Key]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from kazoo.exceptions import NoAuthError, NoNodeError
 
-from kafka_audit.model.ensemble import NOTICES
+from kafka_audit.model.quorum import NOTICES
 from kafka_audit.model.tables import EnsembleServer, ZookeeperNode
 
 HEALTH = "access and size of znodes"

@@ -1,8 +1,10 @@
 """The reads of one sample of ZooKeeper: a row for each set of znodes, and for each znode that cannot be read, within bounds."""
 
+import hashlib
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TypeVar
 
 from kazoo.exceptions import ConnectionClosedError, ConnectionLoss, KazooException, NoNodeError, SessionExpiredError
@@ -12,10 +14,47 @@ from kafka_audit.clients.budget import ROW_BYTES, Budget, over_limit
 from kafka_audit.clients.read_error import ReadError, any_answer, clean_line
 from kafka_audit.clients.zookeeper.multi_read import Znode
 from kafka_audit.clients.zookeeper.session import Session
+from kafka_audit.collect.rows.columns import Ints
 from kafka_audit.collect.rows.source_reads import Asking, fitting_rows
-from kafka_audit.collect.zookeeper.znodes import ZnodeError
+from kafka_audit.collect.zookeeper.partition_states import States, decoded
+from kafka_audit.collect.zookeeper.znodes import Assignment, ZnodeError
 from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.tables import SourceRead
+
+
+class DecodedZnodes:
+    """Decoded contents by digests of their bytes, so that only what changed is decoded again. Of one audit, for one thread."""
+
+    def __init__(self) -> None:
+        """Start without any."""
+        self._assignments: dict[str, tuple[bytes, Assignment]] = {}
+        self._states: dict[tuple[int, bytes], States] = {}
+        self.sizes: dict[str, int] = {}  # of the largest, by path
+
+    def assignment(self, topic: str, data: bytes) -> Assignment | None:
+        """Return what /brokers/topics/T holds, None where these bytes were not decoded before."""
+        digest, found = self._assignments.get(topic, (b"", None))
+        return found if found is not None and digest == _digest(data) else None
+
+    def add(self, topic: str, data: bytes, assignment: Assignment) -> None:
+        """Keep what /brokers/topics/T holds."""
+        self._assignments[topic] = _digest(data), assignment
+
+    def states(self, contents: Sequence[bytes], mzxid: Ints) -> States | None:
+        """Return what `partition_states.decoded` does."""
+        # No state that can be decoded has a zero byte in it, so the same bytes are the same states.
+        key = len(contents), _digest(b"\0".join(contents))
+        if key in self._states:
+            return replace(self._states[key], mzxid=mzxid)
+        found = decoded(contents, mzxid)
+        if found is not None:
+            self._states[key] = found
+        return found
+
+
+def _digest(data: bytes) -> bytes:
+    return hashlib.blake2b(data, digest_size=16).digest()
+
 
 KNOWN = (KazooException, KazooTimeoutError, ZnodeError)
 """What a read of znodes raises, besides ReadError."""

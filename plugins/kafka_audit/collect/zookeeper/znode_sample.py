@@ -21,7 +21,6 @@ from kafka_audit.collect.rows.collected import Collected, Large
 from kafka_audit.collect.rows.columns import Ints
 from kafka_audit.collect.rows.source_reads import Asking
 from kafka_audit.collect.zookeeper import migration, znode_health, znodes
-from kafka_audit.collect.zookeeper.decoded_znodes import DecodedZnodes
 from kafka_audit.collect.zookeeper.earlier_topics import EarlierTopics
 from kafka_audit.collect.zookeeper.partition_states import States
 from kafka_audit.collect.zookeeper.registered import Registered, RegisteredTopics, by_priority
@@ -29,7 +28,7 @@ from kafka_audit.collect.zookeeper.replication import PLANNED as REPLICATION
 from kafka_audit.collect.zookeeper.replication import TOPIC_CONFIGS, ReplicationZnodes
 from kafka_audit.collect.zookeeper.security import PLANNED as SECURITY
 from kafka_audit.collect.zookeeper.security import SecurityZnodes
-from kafka_audit.collect.zookeeper.znode_reads import KNOWN, ZnodeReads
+from kafka_audit.collect.zookeeper.znode_reads import KNOWN, DecodedZnodes, ZnodeReads
 from kafka_audit.collect.zookeeper.znodes import Registration, StateZnode
 from kafka_audit.model.names import NameKind, can_be_name
 from kafka_audit.model.read_failure import ReadFailure

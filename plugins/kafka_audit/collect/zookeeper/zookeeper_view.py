@@ -1,4 +1,4 @@
-"""Ask ZooKeeper: registrations, controller, topics and partition states, each set of znodes with a deadline."""
+"""Ask ZooKeeper: registrations, controller, topics, partition states, and each server by four-letter words, with deadlines."""
 
 import base64
 import re
@@ -25,8 +25,8 @@ from kafka_audit.clients.zookeeper.session import Session, open_session
 from kafka_audit.collect.probes.certificates import certificate_row
 from kafka_audit.collect.rows.collected import Collected
 from kafka_audit.collect.rows.source_reads import Asking
-from kafka_audit.collect.zookeeper.decoded_znodes import DecodedZnodes
 from kafka_audit.collect.zookeeper.earlier_topics import EarlierTopics
+from kafka_audit.collect.zookeeper.znode_reads import DecodedZnodes
 from kafka_audit.collect.zookeeper.znode_sample import IDS, PLANNED, ZnodeSample
 from kafka_audit.compare.connect_strings import servers_of
 from kafka_audit.model.cluster import WORKER, ZookeeperAccess

@@ -1,4 +1,4 @@
-"""Values of Bitnami's and Confluent's charts of Kafka: which of them a document has, also below the name of a subchart. Pure."""
+"""Values of Bitnami's and Confluent's charts of Kafka, also below the name of a subchart, and what cp-kafka gets. Pure."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence

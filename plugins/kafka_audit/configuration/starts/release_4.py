@@ -1,4 +1,4 @@
-"""Releases 4.0 and later: `KafkaConfig.validateValues` in the order of its source, after what the constructor reads."""
+"""Releases 4.0 and later: `KafkaConfig.validateValues` in the order of its source, and what 4.2 and later listen on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A change of the quorum by its kind: what stands against it now, and its steps."""
+"""A change of the quorum by its kind, what stands against it now, and its steps; controllers that get other addresses."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 

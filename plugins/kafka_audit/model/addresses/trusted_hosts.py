@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from ipaddress import IPv4Network, IPv6Network, ip_network
 
-from kafka_audit.compare.hosts import ip_address_of, is_host, is_name, normal_host
+from kafka_audit.compare.addresses import ip_address_of, is_host, is_name, normal_host
 from kafka_audit.model import quoting
 from kafka_audit.model.commands import SettingLine
 

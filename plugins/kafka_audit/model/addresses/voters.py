@@ -4,8 +4,7 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 
-from kafka_audit.compare.addresses import HostPort, canonical_address
-from kafka_audit.compare.hosts import ip_address_of
+from kafka_audit.compare.addresses import HostPort, canonical_address, ip_address_of
 from kafka_audit.compare.listener_names import canonical_listener
 from kafka_audit.model.addresses.advertised_listeners import CONTROLLERS, first_controllers_listener
 from kafka_audit.model.tables import QuorumVoter

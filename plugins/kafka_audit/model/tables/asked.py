@@ -1,4 +1,4 @@
-"""The audited cluster, the reads, and the probes."""
+"""The audited cluster, the reads, the probes, and what a migration gate or lint is given besides, which is never stored."""
 
 from dataclasses import dataclass
 

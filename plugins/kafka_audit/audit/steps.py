@@ -1,4 +1,4 @@
-"""The last step of an audit: publish the reports that the job made."""
+"""The steps of an audit: take and publish a snapshot, write the request for the job, publish the reports that it made."""
 
 import logging
 import secrets as tokens
