@@ -27,7 +27,7 @@ SECURITY = """security (instead of one open PLAINTEXT listener; brokers log in a
   scram              SASL_PLAINTEXT with SCRAM everywhere, an authorizer; no fault, but the auditor has no rights
   split              listeners CLIENT and INTERNAL, both PLAINTEXT; no fault
   no-super-user:2    as scram, but kafka is no super user on broker 2
-  wrong-san:2  expired:2  foreign-issuer:2   SSL everywhere; peers reject the certificate of broker 2
+  wrong-san:2  expired:2  foreign-issuer:2  renewed-issuer:2   SSL everywhere; peers reject the certificate of broker 2
   for-servers:2      SSL everywhere; broker 2 demands client certificates, and those of the others are for servers alone
   tls-versions:2     SSL everywhere; broker 2 has TLSv1.3 alone, the others TLSv1.2 alone
   unknown-password:2 SASL_PLAINTEXT with PLAIN everywhere; broker 2 has no user kafka

@@ -31,6 +31,7 @@ class Certificate:
         valid_for: time until it expires; negative, it has expired already.
         valid_since: when it begins to be valid, as time until then; negative, it has begun.
         foreign: whether an authority signed it that only its own host trusts.
+        renamed: whether such an authority has another name; False: only another key, as after a CA was made anew.
         for_servers: whether it may not be shown by a client (extended key usage).
     """
 
@@ -38,6 +39,7 @@ class Certificate:
     valid_for: timedelta = VALID_FOR
     valid_since: timedelta = -VALID_FOR
     foreign: bool = False
+    renamed: bool = True
     for_servers: bool = False
 
 
@@ -98,12 +100,18 @@ class Authority:
         """
         wanted = wanted or Certificate()
         if wanted.foreign:
-            stranger = Authority(self._folder, f"{name}-stranger")
+            stranger = (
+                Authority(self._folder, f"{name}-stranger")
+                if wanted.renamed
+                else Authority(self._folder / f"{name}-anew", self._name)
+            )
             pair = stranger.issue(name, san, Certificate(san=wanted.san, valid_for=wanted.valid_for))
             trusted = pair.truststore.read_bytes() + self.ca_file.read_bytes()
             return self._write(name, pair.certificate.read_bytes(), pair.key.read_bytes(), trusted)
         key = ec.generate_private_key(ec.SECP256R1())
         made = self._builder(_subject(name, self._name), key.public_key(), wanted.valid_for, wanted.valid_since)
+        signer = x509.AuthorityKeyIdentifier.from_issuer_public_key(self._key.public_key())
+        made = made.add_extension(signer, critical=False)
         if wanted.for_servers:
             made = made.add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
         if names := wanted.san if wanted.san is not None else san:

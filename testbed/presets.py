@@ -70,6 +70,11 @@ def foreign_issuer(broker: int) -> Preset:
     return _certificate(broker, Certificate(foreign=True))
 
 
+def renewed_issuer(broker: int) -> Preset:
+    """Three brokers with SSL between them, of which one shows a certificate by another key of the authority's name."""
+    return _certificate(broker, Certificate(foreign=True, renamed=False))
+
+
 def tls_versions(broker: int) -> Preset:
     """Three brokers with SSL between them, of which one has only TLSv1.3 and the others only TLSv1.2."""
     security = Security(listeners=(SSL,), inter_broker=SSL.label)
@@ -147,6 +152,7 @@ AT_ONE: dict[str, Callable[[int], Preset]] = {
     "wrong-san": wrong_san,
     "expired": expired,
     "foreign-issuer": foreign_issuer,
+    "renewed-issuer": renewed_issuer,
     "for-servers": for_servers,
     "tls-versions": tls_versions,
     "other-mechanism": other_mechanism,

@@ -7,7 +7,8 @@ logins:     {broker, listener, mechanism, side, user, password}, one line of a J
 scram:      users by mechanism.
 authorities: by subject, {issuer, days, again: days of a second one of that name}.
 certificates_of_others: {listener, host, port, days}, of controllers and of ZooKeeper.
-certificates: by `ID/LISTENER`, `unseen` or what differs from a good one: {days, sans, name_matches, trusted, error}.
+certificates: by `ID/LISTENER`, `unseen` or what differs from a good one: {days, sans, name_matches, trusted, error, issuer,
+             issuer_key}; an issuer has one key, and another one where the error is `certificate signature failure`.
 dynamic:    of ZooKeeper by broker id or `all`: {key: value}, `hidden` for a secret.
 apis:       {API key: [lowest, highest version]}; by broker id (text) what differs from that, `unread` for nothing;
              by address the same of a broker there whose id is unknown, which offers nothing else.
@@ -89,6 +90,8 @@ def _certificates(sample: int, world: World, endpoints: Endpoints) -> Iterator[R
         good |= {"not_before_ms": world["info"]["started_ms"] - DAY, "name_matches": True}
         good["not_after_ms"] = world["info"]["started_ms"] + patch.get("days", 300) * DAY
         row = good | {key: value for key, value in patch.items() if key != "days"}
+        another = " of another key" if row["error"] == "certificate signature failure" else ""
+        row.setdefault("issuer_key", hashlib.sha1(f"{row['issuer']}{another}".encode(), usedforsecurity=False).hexdigest())
         row["sans"] = tuple(row["sans"])
         yield Certificate(sample=sample, vantage="worker", broker_id=broker, listener=listener, host=host, port=port, **row)
 

@@ -1,5 +1,6 @@
 """What causes read of one view, computed once: paths, rights, logins and log lines of an edge."""
 
+from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from functools import cached_property
 from statistics import median
@@ -11,9 +12,10 @@ from kafka_audit.diagnosis.login_faults import Fault, login_faults
 from kafka_audit.diagnosis.paths import Paths, paths
 from kafka_audit.diagnosis.rights import Pair, pairs_at
 from kafka_audit.model.log_signatures import shown_by
-from kafka_audit.model.tables import LogLine, SourceRead
+from kafka_audit.model.tables import AuthorityCertificate, Certificate, LogLine, SourceRead
 
 _LIMITS = ("max.connections.per.ip", "max.connections.per.ip.overrides", "max.connections", "max.connection.creation.rate")
+_ANOTHER_KEY = "certificate signature failure"  # of OpenSSL: the auditor trusts another key of that name
 _NO_LIMIT = {None, "", "2147483647"}
 
 
@@ -28,7 +30,7 @@ class Facts:
         self._paths: dict[tuple[int, str], Paths] = {}
         self._rights: dict[int, tuple[Pair, ...]] = {}
         self._logins: dict[tuple[int, str], tuple[Fault, ...]] = {}
-        self._issuers: dict[str, Mapping[int, str]] = {}
+        self._certificates: dict[str, Mapping[int, Certificate]] = {}
 
     def paths(self, broker: int, listener: str) -> Paths:
         """Return how brokers' hosts reach a listener of a broker."""
@@ -125,14 +127,29 @@ class Facts:
         times = [read.elapsed_ms for reads in self.reads.values() for read in reads if read.timed]
         return median(times) if times else 0
 
-    def issuers(self, listener: str) -> Mapping[int, str]:
-        """Return who signed the certificate that each broker presents on a listener."""
-        if listener not in self._issuers:
+    def certificates(self, listener: str) -> Mapping[int, Certificate]:
+        """Return the certificate that each broker presents on a listener."""
+        if listener not in self._certificates:
             shown = {broker: self.view.logins.certificate(broker, listener) for broker in self.between.brokers}
-            self._issuers[listener] = {
-                broker: certificate.issuer for broker, certificate in shown.items() if certificate is not None
-            }
-        return self._issuers[listener]
+            self._certificates[listener] = {broker: row for broker, row in shown.items() if row is not None}
+        return self._certificates[listener]
+
+    def are_signed_alike(self, one: Certificate, other: Certificate) -> bool | None:
+        """Return whether one key signed two certificates; None if unknown. A CA that gets a new key often keeps its name."""
+        if one.issuer_key and other.issuer_key:
+            return one.issuer_key == other.issuer_key
+        if one.issuer != other.issuer:
+            return False
+        if one.trusted and other.trusted:  # by the only certificate of that name that the auditor has
+            return self._authorities[one.issuer] == 1 or None
+        differ = one.trusted != other.trusted and _ANOTHER_KEY in {one.error, other.error}
+        return False if differ else None
+
+    @cached_property
+    def _authorities(self) -> Counter[str]:
+        rows = self.view.of(AuthorityCertificate)
+        last = max((row.sample for row in rows), default=0)
+        return Counter(row.subject for row in rows if row.sample == last)
 
     @cached_property
     def accepting(self) -> tuple[int, ...]:

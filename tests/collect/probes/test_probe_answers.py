@@ -9,6 +9,7 @@ import pytest
 from kafka_audit.clients import probe_script
 from kafka_audit.clients.sockets import Failure
 from kafka_audit.collect.probes import certificates
+from testbed.certificates import Authority
 
 
 class Answering:
@@ -84,3 +85,19 @@ def test_a_certificate_with_a_name_of_the_wrong_type_is_none():
     assert certificates.decode_certificate(base64.b64encode(honest).decode(), "b0.example.com") is not None
     odd = honest.replace(country, bytes.fromhex("0603550406") + b"\x03\x02\x00H")
     assert certificates.decode_certificate(base64.b64encode(odd).decode(), "b0.example.com") is None
+
+
+def test_the_key_of_the_issuer_is_read_where_the_certificate_names_it(tmp_path):
+    """Two authorities of one name."""
+    shown = []
+    for authority in (Authority(tmp_path / "old", "bed"), Authority(tmp_path / "new", "bed")):
+        for name in ("b0", "b1"):
+            pem = authority.issue(name, ("b0.example.com",)).certificate.read_bytes()
+            lines = pem.decode().split("-----")[2].split()
+            shown.append(certificates.decode_certificate("".join(lines), "b0.example.com"))
+    assert len({found["issuer"] for found in shown}) == 1
+    keys = [found["issuer_key"] for found in shown]
+    assert keys[0] == keys[1] != keys[2] == keys[3]
+    assert len(keys[0]) == 40
+    own = (tmp_path / "old" / "bed-ca.pem").read_text().split("-----")[2].split()
+    assert certificates.decode_certificate("".join(own), "b0.example.com")["issuer_key"] is None

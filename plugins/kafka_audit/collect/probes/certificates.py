@@ -88,6 +88,7 @@ def _taken(data: bytes, at: int) -> tuple[int, bytes, int]:
     return data[at], data[start : start + size], start + size
 
 
+_LONGEST_KEY = 32  # bytes; RFC 5280 proposes the 20 of SHA-1
 _MOST_NAMES = 100
 _MOST_AUTHORITIES = 500
 
@@ -113,10 +114,22 @@ def decode_certificate(shown: str, host: str) -> dict[str, object] | None:
     return {
         "subject": clean_line(subject),
         "issuer": clean_line(issuer),
+        "issuer_key": _issuer_key(found),
         "sans": tuple(sorted(clean_line(name) for name in (names + addresses)[:_MOST_NAMES])),
         **dates,
         "name_matches": matches(host, names or common, addresses),
     }
+
+
+def _issuer_key(certificate: "x509.Certificate") -> str | None:
+    """Return the identifier of the key that signed a certificate: a CA that is replaced often keeps its name."""
+    from cryptography import x509  # noqa: PLC0415 -- see above
+
+    try:
+        named = certificate.extensions.get_extension_for_class(x509.AuthorityKeyIdentifier).value.key_identifier
+    except x509.ExtensionNotFound:
+        return None
+    return None if named is None else named[:_LONGEST_KEY].hex()
 
 
 def read_authorities(pem: bytes, file: str, sample: int) -> tuple[AuthorityCertificate, ...]:

@@ -20,26 +20,28 @@ from kafka_audit.model.text import brokers, clean
 def untrusted_certificate(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
     """Only the peers' truststores decide: that the auditor trusts a certificate, or does not, says nothing about them.
 
-    A source that accepts another broker's certificate of the same issuer trusts that issuer.
+    A source that accepts another broker's certificate trusts the key that signed it.
     """
     yield from tls_lines(facts, edge, "untrusted_certificate")
     if edge.kind == FOLLOW or edge.listener is None or not edge.listener.encrypted:
         return
-    issuers = facts.issuers(edge.listener.name)
-    own = issuers.get(edge.target)
+    shown = facts.certificates(edge.listener.name)
+    own = shown.get(edge.target)
     if own is None or not edge.sources:
         return
-    accepted = {source: [other for other in _accepted(facts, edge, source) if other in issuers] for source in edge.sources}
-    named = sorted({other for others in accepted.values() for other in others})
-    if not all(accepted.values()):
+    accepted = [[other for other in _accepted(facts, edge, source) if other in shown] for source in edge.sources]
+    if not all(accepted):
         return
-    if all(any(issuers[other] == own for other in others) for others in accepted.values()):
-        same = [other for other in named if issuers[other] == own]
+    alike = {other: facts.are_signed_alike(own, shown[other]) for others in accepted for other in others}
+    if all(any(alike[other] for other in others) for others in accepted):
+        same = sorted(other for other, is_same in alike.items() if is_same)
         text = f"accepted by {edge.who}: {brokers(same)}, whose certificate has the same issuer"
         yield works(f"certificate of broker {edge.target}", text)
-    elif not any(issuers[other] == own for other in named):
-        others = f"{edge.who} is known to accept only certificates of other issuers"
-        yield fails(f"certificate of broker {edge.target}", f"its issuer is {clean(own, 100)}; {others}")
+    elif set(alike.values()) == {False}:
+        is_named_alike = any(shown[other].issuer == own.issuer for other in alike)
+        issuer = f"{clean(own.issuer, 100)} with another key" if is_named_alike else clean(own.issuer, 100)
+        others = f"{edge.who} is known to accept only certificates of other {'keys' if is_named_alike else 'issuers'}"
+        yield fails(f"certificate of broker {edge.target}", f"its issuer is {issuer}; {others}")
 
 
 def _accepted(facts: Facts, edge: Edge, source: int) -> list[int]:

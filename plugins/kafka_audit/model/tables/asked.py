@@ -216,3 +216,4 @@ class Certificate(Row, filled_by=("probe",)):
     trusted: bool | None  # by `ca_file`; null without a `ca_file`
     name_matches: bool  # whether the advertised host is among the names
     error: str | None  # OpenSSL's error if it is not trusted
+    issuer_key: str | None = None  # SHA-1 of the issuer's key in hexadecimal, as the certificate names it; null where it does not
