@@ -11,6 +11,7 @@ from kafka_audit.diagnosis.edges import COORDINATE, FOLLOW, Edge, Edges
 from kafka_audit.diagnosis.login_faults import Fault, login_faults
 from kafka_audit.diagnosis.paths import Paths, paths
 from kafka_audit.diagnosis.rights import Pair, pairs_at
+from kafka_audit.differences.tables import TopicSetting
 from kafka_audit.model.log_signatures import shown_by
 from kafka_audit.model.tables import AuthorityCertificate, Certificate, LogLine, SourceRead
 
@@ -116,6 +117,15 @@ class Facts:
         )
 
     @cached_property
+    def has_throttled_topics(self) -> bool | None:
+        """Whether a topic names replicas to be throttled; None where not every topic's settings were read."""
+        rows = self.view.differences.of(TopicSetting)
+        if any(row.filled for row in rows if row.key.endswith("replication.throttled.replicas")):
+            return True
+        gap = self.view.min_isr_gap
+        return None if gap is not None and gap.topics_unread else False
+
+    @cached_property
     def slowest_ms(self) -> Mapping[int, int]:
         """The longest that each broker took for an answer, in all samples."""
         times = {broker: [read.elapsed_ms for read in reads if read.timed] for broker, reads in self.reads.items()}
@@ -158,12 +168,12 @@ class Facts:
 
     @cached_property
     def reads(self) -> Mapping[int, tuple[SourceRead, ...]]:
-        """Every read of each broker, of all samples; of an address that no broker advertises, of the one that answered there."""
+        """Every read of each broker and controller, of all samples; at an unlisted address, of the one that answered there."""
         answering = {f"broker@{address}": broker for address, broker in self.view.answering_elsewhere.items()}
         found: dict[int, list[SourceRead]] = {}
         for read in self.view.of(SourceRead):
-            name = read.observer.removeprefix("broker:")
-            broker = int(name) if read.observer.startswith("broker:") and name.isdigit() else answering.get(read.observer)
+            kind, _, name = read.observer.partition(":")
+            broker = int(name) if kind in {"broker", "controller"} and name.isdigit() else answering.get(read.observer)
             if broker is not None:
                 found.setdefault(broker, []).append(read)
         return {broker: tuple(reads) for broker, reads in found.items()}

@@ -1,4 +1,4 @@
-"""A throttle left over from a reassignment holds back what a leader sends to followers that are out of sync."""
+"""A throttle left over from a reassignment holds back what a leader sends to followers, or what a follower fetches."""
 
 from collections.abc import Iterator
 
@@ -6,8 +6,9 @@ from kafka_audit.diagnosis.cause import THROTTLE, EdgeObservation, cause, fails,
 from kafka_audit.diagnosis.edges import REPLICATE, Edge
 from kafka_audit.diagnosis.facts import Facts
 
-_KEY = "leader.replication.throttled.rate"
-_NO_LIMIT = 2**63 - 1
+_LEADER, _FOLLOWER = "leader.replication.throttled.rate", "follower.replication.throttled.rate"
+_NO_LIMIT = str(2**63 - 1)
+_DEFAULT = 5  # of DescribeConfigs, which no rate has: brokers know no such key, and it is never in a file
 
 
 @cause(
@@ -15,12 +16,25 @@ _NO_LIMIT = 2**63 - 1
     layer=6,
     edges=(REPLICATE,),
     rare=True,
-    decided_by=f"`{_KEY}` among the dynamic settings of broker {{target}}",
+    decided_by=f"`{_LEADER}` among the dynamic settings of broker {{target}}, `{_FOLLOWER}` among those of {{sources}}",
 )
 def replication_throttle(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
-    """The rate throttles followers out of sync only (`ReplicaManager.shouldLeaderThrottle`), so they never catch up."""
-    setting = facts.between.settings.running(edge.target, _KEY)
-    if setting.state == "unset" or (setting.value or "").strip() == str(_NO_LIMIT):
-        yield works(f"settings of broker {edge.target}", f"{_KEY} is not set")
-    elif setting.value:
-        yield fails(f"settings of broker {edge.target}", f"{_KEY}={setting.value}")
+    """A rate holds back the replicas that a topic names, at the leader (`shouldLeaderThrottle`) and at the follower.
+
+    It holds those that are out of sync, so they never catch up. Brokers have no such key by default, and hide its value.
+    """
+    if facts.has_throttled_topics is False:
+        yield works("topics", "no topic has throttled replicas")
+        return
+    settings = facts.between.settings
+    ends = [(edge.target, _LEADER), *((source, _FOLLOWER) for source in edge.sources)]
+    free = []
+    for broker, key in ends:
+        reported = settings.reported(broker)
+        row = reported.get(key)
+        if row is not None and row.source != _DEFAULT and row.value != _NO_LIMIT:
+            yield fails(f"settings of broker {broker}", f"{key}={row.value}" if row.value else f"{key} is set")
+        elif reported:
+            free.append(f"{key} is not set")
+    if edge.sources and len(free) == len(ends):
+        yield works(f"settings of broker {edge.target} and of {edge.who}", " and ".join(dict.fromkeys(free)))
