@@ -6,10 +6,13 @@ from kafka_audit.checks import check
 from kafka_audit.checks.own_logs import OwnLog, own_logs
 from kafka_audit.cluster.answers.log_lines import quoted
 from kafka_audit.cluster.view import ClusterView
+from kafka_audit.differences.tables import TopicSetting
 from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
+from kafka_audit.model.tables import BrokerConfig
 from kafka_audit.model.text import counted, listing
 
 _FILES = ("server.log",)
+_THREAD, _ERROR = "fetcher_stopped", "partition_error"
 _MOST = 100
 """The largest number of partitions that a finding names."""
 
@@ -31,7 +34,7 @@ def fetching_stopped(view: ClusterView) -> Iterator[Judgement]:
             reason = f"a log dir of broker {log.broker} is offline (KA501)"
             yield view.judge(resource, Status.NOT_APPLICABLE, evidence, reason=reason)
         elif any(stopped.values()):
-            yield view.judge(resource, Status.FAIL, evidence | _fault(log, stopped), confidence=Confidence.INFERRED)
+            yield _judged(view, log, resource, evidence, stopped)
         elif stopped:
             unknown = {"error": "the ISR changed between two samples, or was sampled once", "needs": "another audit"}
             yield view.judge(resource, Status.UNKNOWN, evidence | unknown)
@@ -39,20 +42,43 @@ def fetching_stopped(view: ClusterView) -> Iterator[Judgement]:
             yield view.judge(resource, Status.UNKNOWN if log.gap else Status.PASS, evidence | dict(log.gap or {}))
 
 
-def _stopped(log: OwnLog, missing: Mapping[str, bool]) -> Mapping[str, bool]:
-    """Return the partitions that the log is about and the broker is not in sync with, and whether that was seen twice."""
-    if any(row.signature == "fetcher_stopped" for row in log.lines):
-        return missing
-    failed = {row.detail for row in log.lines}
-    return {partition: repeated for partition, repeated in missing.items() if partition in failed}
-
-
-def _fault(log: OwnLog, stopped: Mapping[str, bool]) -> dict[str, object]:
+def _judged(view: ClusterView, log: OwnLog, resource: str, evidence: dict[str, object], stopped: Mapping[str, bool]) -> Judgement:
+    """Return what its lines are worth: a follower marks a partition after an error, or at a leader epoch that it learns late."""
     partitions = sorted(partition for partition, repeated in stopped.items() if repeated)
-    thread = any(row.signature == "fetcher_stopped" for row in log.lines)
-    return {
+    thread = any(row.signature == _THREAD for row in log.lines)
+    errors = {row.detail for row in log.lines if row.signature == _ERROR}
+    if not thread and errors.isdisjoint(partitions) and (rate := _rate(view, log.broker)):
+        unknown = {
+            "error": f"it writes the same line when it learns late of a leader epoch, and {rate} holds it back (KA608)",
+            "needs": "an audit without the throttle, or the lines before that one",
+        }
+        return view.judge(resource, Status.UNKNOWN, evidence | unknown)
+    is_sure = thread or not errors.isdisjoint(partitions)
+    fault = {
+        "hedge": "" if is_sure else "possibly ",
         "what": f"{counted(len(partitions), 'partition')} ({listing(partitions, 3)})",
-        "why": "a fetcher thread ended" if thread else "marked as failed after an error",
+        "why": "a fetcher thread ended" if thread else "an error" if is_sure else "marked as failed",
         "partitions": tuple(partitions[:_MOST]),
         "lines": tuple(map(quoted, log.lines[:3])),
     }
+    confidence = Confidence.INFERRED if is_sure else Confidence.SUSPECTED
+    return view.judge(resource, Status.FAIL, evidence | fault, confidence=confidence)
+
+
+def _rate(view: ClusterView, follower: int) -> str | None:
+    """Return the throttle that may hold back a follower: its own, or that of any leader."""
+    if not any(row.filled for row in view.differences.of(TopicSetting) if row.key.endswith("replication.throttled.replicas")):
+        return None
+    for row in view.of(BrokerConfig):
+        own = row.key == "follower.replication.throttled.rate" and row.broker_id == follower
+        if own or row.key == "leader.replication.throttled.rate":
+            return f"{row.key} of broker {row.broker_id}"
+    return None
+
+
+def _stopped(log: OwnLog, missing: Mapping[str, bool]) -> Mapping[str, bool]:
+    """Return the partitions that the log is about and the broker is not in sync with, and whether that was seen twice."""
+    if any(row.signature == _THREAD for row in log.lines):
+        return missing
+    failed = {row.detail for row in log.lines}
+    return {partition: repeated for partition, repeated in missing.items() if partition in failed}
