@@ -117,6 +117,7 @@ class LostDisk(Row):
     broker_id: int
     replicas_digest: str  # of `DiskReplicas`
     margin: int
+    moves: bool  # whether partitions that the broker leads there get another leader
 
 
 @dataclass(frozen=True, kw_only=True)

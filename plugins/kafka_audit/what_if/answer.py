@@ -12,7 +12,7 @@ from kafka_audit.model.finding import Status
 from kafka_audit.model.text import brokers, clean, counted, named_nodes
 from kafka_audit.what_if import topics
 from kafka_audit.what_if.entries import EntryPoint, lost_entries
-from kafka_audit.what_if.losses import CONTROLLER, RACK, PartyLoss, metadata_log_dir, running, voters_alone
+from kafka_audit.what_if.losses import CONTROLLER, RACK, PartyLoss, leaders_leave_disks, metadata_log_dir, running, voters_alone
 from kafka_audit.what_if.moves import ControllerMove, controller_move
 from kafka_audit.what_if.quorums import QuorumLeft, quorum_without
 from kafka_audit.what_if.topics import Coordinator, Effects
@@ -276,6 +276,9 @@ def _of_disks(view: ClusterView, loss: PartyLoss) -> Iterator[NotKnown]:
         if view.log_dirs(broker)[path].replicas_digest is None:
             what = f"which replicas are in {clean(path)} of broker {broker}: the snapshot is of an older version"
             yield NotKnown(what=what, needs="a new snapshot")
+        if leaders_leave_disks(view) is None:
+            what = f"whether what broker {broker} leads in {clean(path)} gets another leader: from metadata.version 3.7-IV2 on"
+            yield NotKnown(what=what, needs="the finalized features: ApiVersions of a broker")
         if view.kraft and metadata_log_dir(view, broker) is None:
             what = f"whether {clean(path)} of broker {broker} has the metadata log, without which it stops"
             yield NotKnown(what=what, needs=f"log.dirs of broker {broker}: DescribeConfigs on Cluster, or its server.properties")

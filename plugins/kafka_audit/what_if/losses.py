@@ -5,12 +5,14 @@ from dataclasses import dataclass
 from functools import reduce
 from re import sub
 
+from kafka_audit.cluster.features import METADATA_VERSION
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.differences.tables import LossEffect, LostBroker, LostDisk
 from kafka_audit.model.errors import UsageError
 from kafka_audit.model.tables import EnsembleServer, ZookeeperMember
 from kafka_audit.model.text import clean, did_you_mean, listing
 
+_KNOWS_DISKS = 17  # metadata.version 3.7-IV2
 BROKER, RACK, CONTROLLER, DISK, ZOOKEEPER = "broker", "rack", "controller", "disk", "zookeeper"
 KINDS = (BROKER, RACK, CONTROLLER, DISK, ZOOKEEPER)
 """What `--without` and `--each` take."""
@@ -52,7 +54,8 @@ class PartyLoss:
         for broker, path in sorted(self.disks):
             digest = view.log_dirs(broker)[path].replicas_digest
             if digest is not None:
-                yield LostDisk(loss=self.name, broker_id=broker, replicas_digest=digest, margin=margin)
+                moves = leaders_leave_disks(view) is not False
+                yield LostDisk(loss=self.name, broker_id=broker, replicas_digest=digest, margin=margin, moves=moves)
 
 
 def parse(text: str) -> tuple[str, str]:
@@ -160,6 +163,17 @@ def _disk(view: ClusterView, broker: int, path: str) -> PartyLoss:
     if working == [path] or (view.kraft and metadata_log_dir(view, broker) == path.rstrip("/")):
         return _nodes(view, name, {broker})
     return PartyLoss(names=(name,), disks=frozenset({(broker, path)}))
+
+
+def leaders_leave_disks(view: ClusterView) -> bool | None:
+    """Return whether partitions get another leader if the log dir of theirs fails; None if unknown.
+
+    A KRaft controller learns of a failed log dir from level 3.7-IV2 on (KIP-858): before, the broker leads on and serves nothing.
+    """
+    if not view.kraft:
+        return True
+    level = view.features.get(METADATA_VERSION)
+    return None if level is None or level.finalized is None else level.finalized >= _KNOWS_DISKS
 
 
 def metadata_log_dir(view: ClusterView, broker: int) -> str | None:

@@ -27,7 +27,7 @@ state AS (
     WHERE n.now AND NOT n.deleting),
 hit AS (
     -- what every loss leaves enough of is dropped before partitions are multiplied by losses
-    SELECT p.*, l.loss, l.margin, l.brokers AS gone
+    SELECT p.*, l.loss, l.margin, l.brokers AS gone, false AS stuck
     FROM (SELECT *, explode(in_sync) AS broker_id FROM state
           WHERE coordinates OR several OR size(in_sync) - 1 < enough + most) AS p
     JOIN (SELECT *, explode(brokers) AS broker_id FROM broker_loss) AS l
@@ -38,19 +38,20 @@ hit AS (
         AND (size(l.brokers) = 1 OR p.broker_id = get(filter(p.in_sync, x -> array_contains(l.brokers, x)), 0))
     UNION ALL
     SELECT p.*, CAST(NULL AS BIGINT) AS broker_id, d.loss, d.margin,
-           CASE WHEN l.brokers IS NULL THEN d.brokers ELSE flatten(array(l.brokers, d.brokers)) END AS gone
+           CASE WHEN l.brokers IS NULL THEN d.brokers ELSE flatten(array(l.brokers, d.brokers)) END AS gone,
+           array_contains(d.stay, p.leader) AND NOT coalesce(array_contains(l.brokers, p.leader), false) AS stuck
     FROM lost_replica AS d
     JOIN state AS p ON p.snapshot_id = d.snapshot_id AND p.topic = d.topic AND p.partition = d.partition
     LEFT JOIN broker_loss AS l ON l.snapshot_id = d.snapshot_id AND l.loss = d.loss
     WHERE arrays_overlap(p.in_sync, d.brokers) OR arrays_overlap(p.in_sync, l.brokers)),
 after AS (
     SELECT snapshot_id, topic, partition, replicas, leader, min_isr, unclean, loss, margin, size(in_sync) AS before,
-           coordinates AND array_contains(gone, leader) AS led, filter(in_sync, x -> NOT array_contains(gone, x)) AS rest,
+           stuck, coordinates AND array_contains(gone, leader) AS led, filter(in_sync, x -> NOT array_contains(gone, x)) AS rest,
            filter(eligible, x -> NOT array_contains(gone, x)) AS eligible,
            size(filter(replicas, x -> NOT coalesce(array_contains(down, x), false) AND NOT array_contains(gone, x))) AS others
     FROM hit
     UNION ALL
-    SELECT snapshot_id, topic, partition, replicas, leader, min_isr, unclean, '', 0, size(in_sync), false, in_sync,
+    SELECT snapshot_id, topic, partition, replicas, leader, min_isr, unclean, '', 0, size(in_sync), false, false, in_sync,
            eligible, size(filter(replicas, x -> NOT coalesce(array_contains(down, x), false)))
     FROM state
     WHERE size(in_sync) < enough OR leader = -1),
@@ -59,7 +60,7 @@ placed AS (
                    WHEN array_contains(rest, leader) THEN leader ELSE coalesce(get(rest, 0), get(eligible, 0)) END AS next
     FROM after),
 ruled AS (
-    SELECT p.snapshot_id, p.topic, p.partition, p.leader, p.loss, p.margin, p.before, p.led, p.next, size(p.rest) AS copies,
+    SELECT p.snapshot_id, p.topic, p.partition, p.leader, p.loss, p.margin, p.before, p.stuck, p.led, p.next, size(p.rest) AS copies,
            p.others > size(p.rest) AS beside,
            coalesce(p.min_isr, CASE WHEN b.broker_id IS NULL AND p.next >= 0 THEN r.min_isr ELSE b.min_isr END) AS min_isr,
            CASE WHEN coalesce(b.capped, r.capped) THEN size(p.replicas) END AS most,
@@ -73,7 +74,7 @@ ruled AS (
     LEFT JOIN election_rule AS e ON e.snapshot_id = p.snapshot_id),
 needing AS (
     SELECT *, CASE WHEN most < min_isr THEN most ELSE min_isr END AS needed,
-           CASE WHEN copies > 0 THEN copies WHEN eligible OR (beside AND unclean) THEN 1 ELSE 0 END AS remaining
+           CASE WHEN stuck THEN 0 WHEN copies > 0 THEN copies WHEN eligible OR (beside AND unclean) THEN 1 ELSE 0 END AS remaining
     FROM ruled),
 sorted AS (
     SELECT snapshot_id, loss, topic, partition, array_compact(array(
