@@ -2,7 +2,6 @@
 
 import inspect
 import re
-import string
 from collections import Counter
 from pathlib import Path
 
@@ -11,11 +10,12 @@ import pytest
 from airflow_environment import ROOT
 from checks.cases import WORLDS, case_files, cases, demand_known_keys, exception, severity
 from kafka_audit.checks import RETIRED, Check, catalogue
-from kafka_audit.checks.messages import message
 from kafka_audit.checks.run import judge
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Severity, Status
 from kafka_audit.model.tables import BrokerProperty, Snapshot, SourceRead
+from kafka_audit.words.sentences import message
+from template_names import names_in
 from testbed.new_check import used_codes
 
 HEADINGS = ["Why it matters", "Fails when", "Not known when", "Passes only when", "What to do", "References"]
@@ -92,9 +92,8 @@ def test_messages_use_evidence_that_is_there(judged, check):
         for judgement in judged.of(check.code, name):
             seen.add(judgement.status)
             template = check.says[judgement.status]
-            keys = {key for _, key, _, _ in string.Formatter().parse(template) if key is not None}
-            assert keys <= judgement.evidence.keys(), (name, judgement)
-            assert "{" not in message(template, judgement.evidence)
+            assert names_in(template) <= judgement.evidence.keys(), (name, judgement)
+            assert "{" not in message(template, judgement.evidence).text
     assert seen == set(check.says), "a status is said that never comes, or never said"
 
 

@@ -8,7 +8,6 @@ from datetime import date
 from typing import Any
 
 from kafka_audit.checks import Check, catalogue
-from kafka_audit.checks.messages import headlines, message
 from kafka_audit.cluster.answers.reads import observer_name
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.incidents.inputs import failed_inputs
@@ -29,6 +28,7 @@ from kafka_audit.model.finding import (
 )
 from kafka_audit.model.tables import Snapshot
 from kafka_audit.model.text import clean
+from kafka_audit.words.sentences import message
 
 LONGEST_EVIDENCE = 2000
 """Characters of one evidence value that are kept; the whole of it is in the snapshot's tables."""
@@ -116,6 +116,7 @@ def _in_words(snapshot: Snapshot, judgement: Judgement, checks: Mapping[str, Che
         msg = f"{judgement.code} was judged, but no check of this version has that code"
         raise EngineError(msg)
     template = check.says.get(judgement.status, f"{check.name.replace('_', ' ')}: {judgement.status.value}")
+    written = message(template, judgement.evidence)
     return Finding(
         code=judgement.code,
         name=check.name,
@@ -123,8 +124,8 @@ def _in_words(snapshot: Snapshot, judgement: Judgement, checks: Mapping[str, Che
         severity=check.severity if judgement.severity is None else judgement.severity,
         confidence=judgement.confidence,
         resource=_bounded(judgement.resource),
-        message=message(template, judgement.evidence),
-        headlines=headlines(template, judgement.evidence) if judgement.status is Status.FAIL else (),
+        message=written.text,
+        headlines=written.headlines if judgement.status is Status.FAIL else (),
         evidence=bounded(judgement.evidence, LONGEST_EVIDENCE),
         remedy=remedy(check, judgement.status, judgement.evidence),
         fingerprint=fingerprint(judgement.code, snapshot.cluster_id, judgement.resource),

@@ -11,11 +11,11 @@ from kafka_audit.model.text import clean
 
 def remedy(check: Check, status: Status, evidence: Mapping[str, Value]) -> Prose:
     """Return what to do, with the placeholders of the check's page filled; nothing where there is nothing to do."""
+    if status not in {Status.FAIL, Status.UNKNOWN}:
+        return ()
     needs = clean(as_text(evidence.get("needs", "none")))
     if status is Status.UNKNOWN and needs != "none":
         return (f"Needed: {needs}",)
-    if status not in {Status.FAIL, Status.UNKNOWN}:
-        return ()
     return filled_page(what_to_do(check), evidence)
 
 

@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from kafka_audit.checks import Check
-from kafka_audit.checks.messages import headlines, message
 from kafka_audit.configuration.definitions import definitions
 from kafka_audit.configuration.files.described import Described
 from kafka_audit.configuration.files.setting_names import Form, SettingNames
@@ -19,6 +18,7 @@ from kafka_audit.incidents.remedies import filled_page, what_to_do
 from kafka_audit.model.commands import Prose
 from kafka_audit.model.finding import Finding, Status, as_text
 from kafka_audit.model.text import clean, is_plain_word
+from kafka_audit.words.sentences import message
 
 _SPAN = re.compile(r"`([a-z][A-Za-z0-9_.-]*)(?:=([^`]*))?`")
 _PLACEHOLDER = re.compile(r"(`[^`]*`)|\{(\w+)\}")
@@ -54,9 +54,8 @@ def words_in_file(check: Check, finding: Finding, broker: Described) -> Finding:
     template = check.says.get(finding.status, "")
     if broker.names.form is Form.PROPERTIES or _ITS_FILE.search(template) is None:
         return finding
-    template = _ITS_FILE.sub(lambda _: _shown(broker.names.place), template)  # a place without braces
-    shown = headlines(template, finding.evidence) if finding.headlines else ()
-    return replace(finding, message=message(template, finding.evidence), headlines=shown)
+    written = message(_ITS_FILE.sub("{its_file}", template), {**finding.evidence, "its_file": _shown(broker.names.place)})
+    return replace(finding, message=written.text, headlines=written.headlines if finding.headlines else ())
 
 
 def remedy_in_file(check: Check, finding: Finding, broker: Described, *, path: str, version: str) -> Prose:

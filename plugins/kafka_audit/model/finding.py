@@ -150,6 +150,8 @@ MOST_VALUES = 1000
 
 def as_text(value: Value) -> str:
     """Return a value of evidence as sentences show it: lists are joined by commas, true and false are as in JSON."""
+    if isinstance(value, str):
+        return value
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, Mapping):

@@ -1,0 +1,1 @@
+"""One way to write a sentence: templates of this package (Jinja2), filled with values that other parties supplied."""

@@ -1,0 +1,119 @@
+"""Sentences: templates of ours, filled with values.
+
+A template is Jinja2, with one difference: a placeholder has single braces, `{broker}`, as in commands and pages. A value is data:
+it is bounded, it stays on one line, and it is never a template itself. A name without a value is `(name: unknown)`.
+
+| filter | result for `2`, or for a list of ids |
+|---|---|
+| `form('# topic is', '# topics are')` | the first form for one, the other for any other number; `#` is the number, or the list |
+| `listed` | `0, 1 and 2`: a list as a sentence has it; without a filter, commas alone separate its values |
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+from jinja2 import ChainableUndefined, Environment, Template
+
+from kafka_audit.model.finding import as_text
+from kafka_audit.model.text import clean, listing
+
+_CLAUSE = re.compile(r": |, | \(")
+"""Where a clause of a message begins that a headline can omit."""
+
+_SENTENCE_END = re.compile(r"\. |;|\n")
+_IN_BRACES = re.compile(r"\{[^{}]*\}")
+
+# Marks in a template of a message. No value contains one: `clean` writes control characters as text.
+_CUT, _END = "\x1e", "\x1f"
+
+
+class Written(str):
+    """A text that is fit for a sentence as it is."""
+
+    __slots__ = ()
+
+
+class _Unknown(ChainableUndefined):
+    """A name without a value, which must not stop the audit."""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        return f"({self._undefined_name}: unknown)"
+
+
+_AS_IT_IS = (Written, _Unknown)
+
+
+class Message(NamedTuple):
+    """What a check says of a resource: a filled template, with the marks of `_marked`."""
+
+    filled: str
+
+    @property
+    def text(self) -> str:
+        """All of it."""
+        return self.filled.replace(_CUT, "").replace(_END, "")
+
+    @property
+    def headlines(self) -> tuple[str, ...]:
+        """Its first sentence, and what is left of that if its last clauses are omitted, the longest first."""
+        clauses = self.filled.partition(_END)[0].split(_CUT)
+        return tuple("".join(clauses[:count]) for count in range(len(clauses), 0, -1))
+
+
+def fill(template: str, values: Mapping[str, Any]) -> str:
+    """Return a template filled with values."""
+    return _compiled(template).render(values)
+
+
+def message(template: str, evidence: Mapping[str, Any]) -> Message:
+    """Return the message of a check's template.
+
+    Its first sentence and its clauses are those of the template: a value of a cluster may contain a full stop.
+    """
+    return Message(fill(_marked(template), evidence))
+
+
+@lru_cache(maxsize=4096)
+def _marked(template: str) -> str:
+    """Return a template with a mark before each clause of its first sentence, and one at the end of that sentence."""
+    plain = _IN_BRACES.sub(lambda match: "_" * len(match[0]), template)  # what stands in braces is never cut
+    end = _SENTENCE_END.search(plain)
+    first = template[: end and end.start()].rstrip(". ")
+    starts = [match.start() for match in _CLAUSE.finditer(plain, 0, len(first))]
+    clauses = [first[start:stop] for start, stop in zip([0, *starts], [*starts, None], strict=True)]
+    return f"{_CUT.join(clauses)}{_END}{template[len(first) :]}"
+
+
+@lru_cache(maxsize=4096)
+def _compiled(template: str) -> Template:
+    return _ENVIRONMENT.from_string(template)
+
+
+def _written(value: Any) -> str:  # noqa: ANN401 -- a value of evidence or a fact
+    """Return a value as a sentence shows it."""
+    return str(value) if isinstance(value, _AS_IT_IS) else clean(as_text(value))
+
+
+def _listed(value: Sequence[object]) -> Written:
+    return Written(listing(value))
+
+
+def _form(value: Any, single: str, plural: str) -> Written:  # noqa: ANN401 -- as `_written`
+    items = isinstance(value, tuple)
+    one = len(value) == 1 if items else value == 1
+    return Written((single if one else plural).replace("#", listing(value) if items else _written(value)))
+
+
+_ENVIRONMENT = Environment(
+    variable_start_string="{",
+    variable_end_string="}",
+    autoescape=False,  # noqa: S701 -- pages and mails escape what they show
+    finalize=_written,
+    undefined=_Unknown,
+)
+_ENVIRONMENT.globals.clear()
+_ENVIRONMENT.filters = {"form": _form, "listed": _listed}
