@@ -3,7 +3,6 @@
 import ast
 import re
 from pathlib import Path
-from string import Formatter
 
 import pytest
 import yaml
@@ -14,6 +13,7 @@ from kafka_audit.incidents import causes
 from kafka_audit.incidents.causes import told as engine
 from kafka_audit.incidents.causes.rule import Case
 from kafka_audit.model import quoting
+from template_names import names_in
 
 ROOT = Path(causes.__file__).parent
 TEMPLATES = {
@@ -39,9 +39,10 @@ def written(monkeypatch, template, *, kraft=False, broker_ids=(1, 2), **facts):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("{Brokers} {brokers:is|are} gone", "Brokers 1 and 2 are gone"),
-        ("{brokers:1} {brokers:stops|stop}", "2 brokers stop"),
-        ("{count:# topic|# topics} of {names:2}", "1 topic of a, b and 1 more"),
+        ("{brokers|capital} {brokers|form('is', 'are')} gone", "Brokers 1 and 2 are gone"),
+        ("{brokers|most(1)} {brokers|form('stops', 'stop')}", "2 brokers stop"),
+        ("{brokers|most(1)|capital} {brokers|form('of #', 'at #')}", "2 brokers at brokers 1 and 2"),
+        ("{count|form('# topic', '# topics')} of {names|most(2)}", "1 topic of a, b and 1 more"),
         ("{nothing} here", "(nothing: unknown) here"),
     ],
 )
@@ -49,15 +50,21 @@ def test_a_text_has_a_form_for_one_and_one_for_more(monkeypatch, text, said):
     assert written(monkeypatch, {"impact": text}, count=1, names=("a", "b", "c")).impact == said
 
 
-def test_the_first_choice_whose_fact_is_true_is_taken(monkeypatch):
-    text = [{"kraft": "K.", "else": "Z."}, {"not high": "L."}, {"low": "never"}]
+def test_a_condition_chooses_a_text_and_what_is_empty_is_left_out(monkeypatch):
+    text = ["{% if kraft %}K.\n{% else %}Z.{% endif %}", "{% if not high %}L.{% endif %}", "{% if low %}never{% endif %}"]
     assert written(monkeypatch, {"impact": text}, low=0).impact == "Z. L."
     assert written(monkeypatch, {"impact": text}, kraft=True, high=True).impact == "K."
 
 
 def test_the_longest_headline_that_fits_is_taken(monkeypatch):
-    headline = ["{long}", {"each": "names", "as": "one", "of": "{one} fits"}]
+    headline = "{long}\n{% for one in names %}{one} fits\n{% endfor %}"
     assert written(monkeypatch, {"headline": headline}, long="x" * 91, names=("a", "b")).headline == "a fits"
+
+
+def test_a_fact_is_never_a_template(monkeypatch):
+    topic = "{{ 7*7 }}{% if brokers %}{brokers}"
+    story = written(monkeypatch, {"with": {"at": "at {topic}"}, "impact": "It is {at}."}, topic=topic)
+    assert story.impact == f"It is at {topic}."
 
 
 def test_a_fact_that_a_cluster_wrote_is_cleaned_in_texts_and_one_word_of_a_command(monkeypatch):
@@ -68,8 +75,10 @@ def test_a_fact_that_a_cluster_wrote_is_cleaned_in_texts_and_one_word_of_a_comma
 
 
 def test_a_step_without_its_condition_or_without_a_text_is_left_out(monkeypatch):
-    steps = [{"quick": "q", "when": "no"}, {"lasting": {"no": "l"}}, {"do_not": "d", "when": "not no"}, "prove"]
-    assert [step.kind for step in written(monkeypatch, {"steps": steps}).steps] == ["do_not", "prove"]
+    run = [{"when": "no", "run": "df"}, {"when": "not no", "run": "du"}]
+    steps = [{"quick": "q", "when": "no"}, {"lasting": "{% if no %}l{% endif %}"}, {"do_not": "d", "when": "not no", "run": run}]
+    warning, last = written(monkeypatch, {"steps": [*steps, "prove"]}).steps
+    assert (warning.kind, [*quoting.lines(warning.commands)], last.kind) == ("do_not", ["du"], "prove")
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -88,17 +97,16 @@ def test_a_template_has_known_parts(name):
             assert {*others} <= {"run", "cost", "when"}, step
 
 
-def named(node):
-    """Yield the facts that a part of a template names: in texts, as conditions, and as what it lists."""
+def texts(node):
+    """Yield the texts, commands and conditions of a part of a template."""
     if isinstance(node, str):
-        yield from (name for _, name, _, _ in Formatter().parse(node) if name)
+        yield node
     elif isinstance(node, list):
         for part in node:
-            yield from named(part)
+            yield from texts(part)
     elif isinstance(node, dict):
         for key, part in node.items():
-            yield from {part} if key in {"each", "when"} else () if key in {"as", "most"} else named(part)
-            yield from () if key in KINDS | PARTS | {"each", "as", "of", "run", "cost", "when", "most", "else"} else {key}
+            yield from [f"{{{part}}}"] if key in {"each", "when"} else () if key in {"as", "most"} else texts(part)
 
 
 @pytest.mark.parametrize("name", TEMPLATES)
@@ -107,11 +115,10 @@ def test_a_template_is_used_and_names_only_facts_that_its_module_gives(name):
     calls = {node.value for node in ast.walk(ast.parse(module)) if isinstance(node, ast.Constant)}
     assert name in calls
     story, own = TEMPLATES[name], set(re.findall(r"\w+", module))
-    own |= set(engine._StoryFacts(Case(view=view_of(), changes=(), findings=(), roots=()), "measured", {}))
+    own |= engine._Texts(Case(view=view_of(), changes=(), findings=(), roots=()), "measured", {}, {}).facts.keys()
     own |= set(re.findall(r"\w+", (ROOT / "listeners/client_vantages.py").read_text(encoding="utf-8")))
     own |= {*story.get("with", ())} | set(re.findall(r"\bas: (\w+)", yaml.safe_dump(story))) | {"host", "port", "address"}
-    facts = {fact.removeprefix("not ") for fact in named(story)}
-    assert {fact for fact in facts if fact not in own and fact[0].lower() + fact[1:] not in own} == set()
+    assert {fact for text in texts(story) for fact in names_in(text)} <= own
     assert {step for step in story.get("steps", ()) if isinstance(step, str)} - {"prove"} <= own
 
 

@@ -7,17 +7,19 @@ it is bounded, it stays on one line, and it is never a template itself. A name w
 |---|---|
 | `form('# topic is', '# topics are')` | the first form for one, the other for any other number; `#` is the number, or the list |
 | `listed` | `0, 1 and 2`: a list as a sentence has it; without a filter, commas alone separate its values |
+| `most(3)` | `brokers 0 and 1`, `4 brokers`: a list of a story that names at most three |
+| `capital` | the same with a capital first |
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 from jinja2 import ChainableUndefined, Environment, Template
 
 from kafka_audit.model.finding import as_text
-from kafka_audit.model.text import clean, listing
+from kafka_audit.model.text import brokers, clean, listing, start_upper
 
 _CLAUSE = re.compile(r": |, | \(")
 """Where a clause of a message begins that a headline can omit."""
@@ -44,7 +46,22 @@ class _Unknown(ChainableUndefined):
         return f"({self._undefined_name}: unknown)"
 
 
-_AS_IT_IS = (Written, _Unknown)
+class NamedList(tuple[Any, ...]):
+    """A list that a story names: ids of brokers as `brokers 0 and 1`, anything else as `a, b and c`."""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        """Return its text."""
+        return self.most(None)
+
+    def most(self, limit: int | None) -> Written:
+        """Return its text with at most so many names."""
+        ids = [item for item in self if isinstance(item, int)]
+        return Written(brokers(ids, limit or 6) if ids else listing(self, limit or 10))
+
+
+_AS_IT_IS = (Written, NamedList, _Unknown)
 
 
 class Message(NamedTuple):
@@ -77,6 +94,11 @@ def message(template: str, evidence: Mapping[str, Any]) -> Message:
     return Message(fill(_marked(template), evidence))
 
 
+def holds(condition: str, values: Mapping[str, Any]) -> bool:
+    """Return whether a condition holds, such as `moved and not kraft`; a name without a value is false."""
+    return bool(_condition(condition)(**values))
+
+
 @lru_cache(maxsize=4096)
 def _marked(template: str) -> str:
     """Return a template with a mark before each clause of its first sentence, and one at the end of that sentence."""
@@ -93,19 +115,35 @@ def _compiled(template: str) -> Template:
     return _ENVIRONMENT.from_string(template)
 
 
+@lru_cache(maxsize=4096)
+def _condition(condition: str) -> Callable[..., Any]:
+    return _ENVIRONMENT.compile_expression(condition)
+
+
 def _written(value: Any) -> str:  # noqa: ANN401 -- a value of evidence or a fact
     """Return a value as a sentence shows it."""
-    return str(value) if isinstance(value, _AS_IT_IS) else clean(as_text(value))
+    if type(value) is int or isinstance(value, _AS_IT_IS):  # most values are numbers
+        return str(value)
+    return clean(as_text(value))
 
 
-def _listed(value: Sequence[object]) -> Written:
+def _listed(value: Any) -> Written:  # noqa: ANN401 -- as `_written`
     return Written(listing(value))
+
+
+def _most(value: Any, limit: int) -> Written:  # noqa: ANN401 -- as `_written`
+    return value.most(limit) if isinstance(value, NamedList) else Written(_written(value))
+
+
+def _capital(value: Any) -> Written:  # noqa: ANN401 -- as `_written`
+    return Written(start_upper(_written(value)))
 
 
 def _form(value: Any, single: str, plural: str) -> Written:  # noqa: ANN401 -- as `_written`
     items = isinstance(value, tuple)
     one = len(value) == 1 if items else value == 1
-    return Written((single if one else plural).replace("#", listing(value) if items else _written(value)))
+    text = listing(value) if items and not isinstance(value, NamedList) else _written(value)
+    return Written((single if one else plural).replace("#", text))
 
 
 _ENVIRONMENT = Environment(
@@ -116,4 +154,4 @@ _ENVIRONMENT = Environment(
     undefined=_Unknown,
 )
 _ENVIRONMENT.globals.clear()
-_ENVIRONMENT.filters = {"form": _form, "listed": _listed}
+_ENVIRONMENT.filters = {"form": _form, "listed": _listed, "most": _most, "capital": _capital}
