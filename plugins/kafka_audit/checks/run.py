@@ -26,7 +26,7 @@ class TooLong(BaseException):  # no part of a check handles it as an error of it
 
 
 class TimeLimit:
-    """The time of all checks of one snapshot."""
+    """The time of all checks of one snapshot: user time of this process, so that a busy machine ends none."""
 
     def __init__(self) -> None:
         """Begin it."""

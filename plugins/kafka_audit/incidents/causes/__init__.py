@@ -10,15 +10,8 @@ from dataclasses import replace
 
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.incidents.causes import grouped, refused_logins, undecided, unread_sources
-from kafka_audit.incidents.causes.controller import behind_controllers, cut_from_controllers, lost_session, quorum, registry
-from kafka_audit.incidents.causes.listeners import (
-    addresses,
-    cut_off,
-    exhausted_process,
-    internal_names,
-    missing_listener,
-    unreachable_endpoints,
-)
+from kafka_audit.incidents.causes.controller import behind_controllers, quorum, registry
+from kafka_audit.incidents.causes.listeners import addresses, cut_off, unreachable_endpoints
 from kafka_audit.incidents.causes.rule import Case, Cause, Story, at_the_broker, at_the_endpoint
 from kafka_audit.incidents.causes.security import refused_broker
 from kafka_audit.incidents.causes.storage import dead_disk, missing_replicas
@@ -43,11 +36,11 @@ TABLE: tuple[Cause, ...] = (
     addresses.LISTENERS_SHARE_ADDRESS,
     addresses.ANSWERS_IN_TURN,
     addresses.WRONG_ANSWER,
-    lost_session.LOST_SESSION,
+    registry.LOST_SESSION,
     registry.BROKER_GONE,
-    exhausted_process.EXHAUSTED,
+    addresses.EXHAUSTED,
     unreachable_endpoints.DEAD_ENDPOINT,
-    cut_from_controllers.CUT_FROM_CONTROLLERS,
+    behind_controllers.CUT_FROM_CONTROLLERS,
     cut_off.CUT_OFF,
     *refused_broker.REFUSED,
     unread_sources.UNTRUSTED,
@@ -55,13 +48,13 @@ TABLE: tuple[Cause, ...] = (
     unread_sources.WITHOUT_TOKEN,
     unread_sources.WITHOUT_TICKET,
     refused_logins.LOGIN_REFUSED,
-    internal_names.INSIDE_NAMES,
+    unreachable_endpoints.INSIDE_NAMES,
     unreachable_endpoints.UNREACHABLE_ENDPOINTS,
     behind_controllers.BEHIND_CONTROLLERS,
     unread_sources.SILENT,
     undecided.UNDECIDED,
     undecided.UNDECIDED_EDGES,
-    missing_listener.MISSING_LISTENER,
+    addresses.MISSING_LISTENER,
     missing_replicas.FETCHING_STOPPED,
     missing_replicas.MISSING_REPLICAS,
 )

@@ -1,7 +1,8 @@
-"""KRaft: the view of a broker no longer changes, or the broker is fenced, so it no longer follows its controllers."""
+"""KRaft: a broker no longer follows its controllers, or its host does not reach those that others reach (KA216)."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from typing import Any
 
 from kafka_audit.diagnosis.cause import ADDRESS, LOADER, CauseKind
 from kafka_audit.diagnosis.facts import facts_of
@@ -33,7 +34,7 @@ CODES = ("KA101", "KA102", "KA105", "KA107", "KA210")
 """What an old view shows, the one that names the incident first; in KRaft brokers fetch their view, so all have one cause."""
 
 
-def cases(case: Case) -> Iterable[Case]:
+def old_views(case: Case) -> Iterable[Case]:
     """Take all old views as one fault; in ZooKeeper mode none."""
     roots = tuple(sorted((root for root in case.roots if not root.muted), key=lambda root: CODES.index(root.code)))
     return (replace(case, roots=roots),) if case.view.kraft and roots else ()
@@ -53,15 +54,15 @@ def at_either_end(case: Case, symptom: Finding) -> bool:
     return at_the_broker(case, symptom) or (bool(sources) and sources <= set(case.brokers))
 
 
-def story(case: Case) -> Story:
+def behind_story(case: Case) -> Story:
     """Return the story: who is behind, and what may keep it from its controllers."""
     found = candidates(case, follow=True)
     confidence, applied = _confidence(case, ADDRESS), _confidence(case, LOADER)
-    leading = min((root.code for root in case.roots), key=CODES.index)
+    symptom = _symptom(case.roots)
     return told(
         case,
         "controller/behind_controllers behind",
-        cause=leading,
+        cause=symptom["code"],
         evidence=(
             *evidence_of(case.roots),
             *evidence_of_reads(_not_passed_on(case), limit=3),
@@ -73,9 +74,8 @@ def story(case: Case) -> Story:
         decided=(confidence or applied) is not None,
         unreachable=confidence is not None,
         not_applied=any(candidate.cause == LOADER.name and candidate.speaks_for for candidate in found),
-        lags=leading == "KA210",
         heartbeats=all(_only_fenced(case, broker) for broker in case.brokers),
-        shows=symptom_of(case.roots, single=len(case.brokers) == 1),
+        **symptom,
         words=listing([candidate.word for candidate in found if candidate.state in {"measured", "possible"}]).replace(
             " and ", " or "
         ),
@@ -99,18 +99,10 @@ def _confidence(case: Case, kind: CauseKind) -> Confidence | None:
     return min(sure, key=weakest.index) if len(sure) == len(found) else None
 
 
-def symptom_of(roots: Sequence[Finding], *, single: bool) -> str:
-    """Return what the brokers of these findings show, by the first of `CODES` among them: `lags behind the metadata log`."""
-    leading = min((root.code for root in roots), key=CODES.index)
-    if leading == "KA105" and any(root.numbers("missing") for root in roots):
-        return "misses brokers" if single else "miss brokers"
-    return {
-        "KA210": "lags behind the metadata log" if single else "lag behind the metadata log",
-        "KA101": "names stale leaders" if single else "name stale leaders",
-        "KA102": "misses leaders that are alive" if single else "miss leaders that are alive",
-        "KA105": "is not listed by the others" if single else "are not listed by the others",
-        "KA107": "does not list every topic" if single else "do not list every topic",
-    }[leading]
+def _symptom(roots: Sequence[Finding]) -> dict[str, Any]:
+    """Return the first of `CODES` among findings, and whether a view lacks brokers: what brokers show, in facts of a story."""
+    code = min((root.code for root in roots), key=CODES.index, default="")
+    return {"code": code, "misses": any(root.numbers("missing") for root in roots)}
 
 
 def passes_no_question_on(case: Case, symptom: Finding) -> bool:
@@ -146,7 +138,47 @@ OF_BROKERS_BEHIND = (
 BEHIND_CONTROLLERS = Cause(
     codes=CODES,
     meaning="a KRaft broker no longer follows its controllers",
-    cases=cases,
-    story=story,
+    cases=old_views,
+    story=behind_story,
+    explains=OF_BROKERS_BEHIND,
+)
+
+
+def by_reach(case: Case) -> Iterable[Case]:
+    """Take the brokers that reach no controller as one fault, and those that reach some of them as another."""
+    all_missed = tuple(root for root in case.roots if _misses_all(root))
+    some_missed = tuple(root for root in case.roots if not _misses_all(root))
+    return tuple(replace(case, roots=roots) for roots in (all_missed, some_missed) if roots)
+
+
+def _misses_all(root: Finding) -> bool:
+    return root.number("count") == root.number("total")
+
+
+def cut_story(case: Case) -> Story:
+    """Return the story: who does not reach which controllers, and what follows."""
+    symptoms = [finding for finding in case.explained if finding.code in CODES]
+    addresses = sorted({address for root in case.roots for address in root.texts("addresses")})
+    return told(
+        case,
+        "controller/behind_controllers cut",
+        evidence=(
+            *evidence_of(case.roots),
+            *evidence_of(finding for finding in case.explained if finding not in case.roots),
+            *log_quotes.to_controllers(case),
+        ),
+        addresses=tuple(addresses),
+        **_symptom(symptoms),
+        all_missed=_misses_all(case.roots[0]),
+        errors=tuple(sorted({root.text("error") for root in case.roots})),
+        connect=connect_commands_to(addresses),
+    )
+
+
+CUT_FROM_CONTROLLERS = Cause(
+    codes=("KA216",),
+    meaning="a broker's host does not reach KRaft controllers that others reach",
+    cases=by_reach,
+    story=cut_story,
     explains=OF_BROKERS_BEHIND,
 )

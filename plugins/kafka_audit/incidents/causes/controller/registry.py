@@ -1,14 +1,18 @@
-"""Causes in ZooKeeper: it is not readable, there is no controller, a broker is missing or belongs to another cluster."""
+"""Causes in the registry: it is not readable, without a controller, or a broker is missing, runs without it, or is of another."""
 
+from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import Any
 
 from kafka_audit.cluster.answers.reads import addresses_of
 from kafka_audit.cluster.held_up_by import Partition, all_waiting_known, waiting_for
 from kafka_audit.compare.addresses import canonical_text
+from kafka_audit.diagnosis.solver import Diagnosis, coordinating
 from kafka_audit.incidents.causes import log_quotes
+from kafka_audit.incidents.causes.candidates import candidates_of
 from kafka_audit.incidents.causes.controller import quorum
-from kafka_audit.incidents.causes.repair import last_in_sync, reconnect_commands, zookeeper_shell
+from kafka_audit.incidents.causes.repair import connect_commands_to, last_in_sync, reconnect_commands, zookeeper_shell
 from kafka_audit.incidents.causes.rule import (
     LOST_REPLICAS,
     VIEW,
@@ -23,10 +27,10 @@ from kafka_audit.incidents.causes.rule import (
     together,
 )
 from kafka_audit.incidents.causes.told import told
-from kafka_audit.model.finding import Evidence, Finding, Resource
+from kafka_audit.model.finding import Confidence, Evidence, Finding, Resource, Status, Step
 from kafka_audit.model.read_failure import LOGIN_REFUSALS
 from kafka_audit.model.tables import SourceRead
-from kafka_audit.model.text import brokers, clean, counted
+from kafka_audit.model.text import brokers, clean, counted, listing
 
 
 def zookeeper_unread(case: Case) -> Iterable[Case]:
@@ -90,7 +94,7 @@ def _registered(case: Case) -> Evidence:
 
 def gone_story(case: Case) -> Story:
     """Return the story of brokers that are no longer registered."""
-    kraft, leaderless = case.view.kraft, _leaderless(case)
+    kraft = case.view.kraft
     them = brokers(case.brokers) if case.brokers else "the missing brokers"
     return told(
         case,
@@ -102,9 +106,9 @@ def gone_story(case: Case) -> Story:
         ),
         them=them,
         missing=case.roots[0].text("subject") or "some expected brokers are",
-        missed=missed_replicas(case),
+        **_missed(case),
         see=(quorum.DESCRIBE,) if kraft else zookeeper_shell(case, "ls /brokers/ids"),
-        start=last_in_sync(case, them) if leaderless or not all_waiting_known(case.view) else (),
+        start=last_in_sync(case, them) if _leaderless(case) or not all_waiting_known(case.view) else (),
     )
 
 
@@ -136,24 +140,10 @@ def _leaderless(case: Case) -> int:
     return len(waiting) + (0 if case.view.kraft else case.view.partitions.led_by(case.brokers))
 
 
-def missed_replicas(case: Case) -> str:
-    """Return what the brokers that are gone leave behind."""
-    gone = set(case.brokers)
-    if case.view.kraft:  # no registration there: the counts of the newest view
-        replicas = case.roots[0].number("replicas")
-        return f"{replicas} partitions miss a replica, {_leaderless(case)} of them have no leader." if gone else ""
-    theirs, leaderless = case.view.partitions.count.unregistered, _leaderless(case)
-    if not gone:
-        return ""
-    impact = (
-        f"{counted(theirs, 'partition')} {'misses' if theirs == 1 else 'miss'} a replica."
-        if theirs
-        else "No partition had a replica there."
-    )
-    if leaderless:
-        has = "has" if leaderless == 1 else "have"
-        return f"{counted(leaderless, 'partition')} {has} no leader; clients cannot write or read there. {impact}"
-    return impact
+def _missed(case: Case) -> dict[str, Any]:
+    """Return the replicas that brokers leave behind, in KRaft by the counts of the newest view, and what has no leader."""
+    replicas = case.roots[0].number("replicas") if case.view.kraft else case.view.partitions.count.unregistered
+    return {"replicas": replicas, "leaderless": _leaderless(case)}
 
 
 def foreign_story(case: Case) -> Story:
@@ -205,4 +195,73 @@ BROKER_GONE = Cause(
     cases=together,
     story=gone_story,
     explains=OF_BROKERS_GONE,
+)
+
+
+def running_unregistered(case: Case) -> Iterable[Case]:
+    """Take brokers that run without a registration together, if the same keeps them from it."""
+    groups: dict[str, list[Finding]] = defaultdict(list)
+    for root in case.roots:
+        if root.evidence.get("runs") is True:
+            groups[root.text("cause")].append(root)
+    return tuple(replace(case, roots=tuple(roots)) for roots in groups.values())
+
+
+def unregistered_story(case: Case) -> Story:
+    """Return the story: which broker runs without a session, why, and what follows."""
+    found = [coordinating(case.view, broker) for broker in case.brokers]
+    candidates, confidence, cause = candidates_of(found), _weakest(found), case.roots[0].text("cause")
+    left = next((candidate for candidate in found[0].possible if candidate.cause.kind.name == cause), found[0].possible[0])
+    words = [candidate for candidate in candidates if candidate.state in {"measured", "possible"}] or [*candidates]
+    text = f"See it yourself (reads only): {left.decided_by}."
+    connect = connect_commands_to(case.view.inter_broker.zookeeper.get(broker, "") for broker in case.brokers[:1])
+    repair = left.cause.remedy.format(sources=brokers(case.brokers)) if confidence else ""
+    return told(
+        case,
+        "controller/registry unregistered",
+        evidence=(
+            *evidence_of(case.roots),
+            *evidence_of(finding for finding in case.explained if finding not in case.roots),
+            *log_quotes.to_zookeeper(case),
+        ),
+        confidence=confidence or Confidence.SUSPECTED,
+        candidates=candidates,
+        undecided=confidence is None,
+        words=listing(candidate.word for candidate in words),
+        fault=next((candidate.fault for candidate in sorted(words, key=lambda candidate: candidate.cause != cause)), ""),
+        **_missed(case),
+        decisive=(Step(kind="see", text=text, commands=connect),),
+        remedy=(Step(kind="quick", text=repair),) if repair else (),
+    )
+
+
+def _weakest(found: Iterable[Diagnosis]) -> Confidence | None:
+    """Return how sure the cause of all is; None where it is undecided."""
+    sure = [None if diagnosis.leading is None else diagnosis.leading[1] for diagnosis in found]
+    weakest = (None, Confidence.SUSPECTED, Confidence.INFERRED, Confidence.MEASURED)
+    return min(sure, key=weakest.index)
+
+
+def where_they_answer(case: Case, symptom: Finding) -> bool:
+    """Explain what is about the address of the cluster file at which one of these brokers answers."""
+    texts = {root.text("address") for root in case.roots}
+    return symptom.resource.address is not None and addresses_of(symptom.resource.address) in {addresses_of(t) for t in texts}
+
+
+def counts_them(case: Case, symptom: Finding) -> bool:
+    """Explain that fewer brokers are registered than expected, where all that are missing run."""
+    missing = [f for f in case.findings if f.code == "KA113" and f.status is Status.FAIL and f.resource.broker is not None]
+    return symptom.resource.name == "cluster" and all(finding in case.roots for finding in missing)
+
+
+LOST_SESSION = Cause(
+    codes=("KA113",),
+    meaning="a broker runs, and has no registration in ZooKeeper",
+    cases=running_unregistered,
+    story=unregistered_story,
+    explains=(
+        *OF_BROKERS_GONE,
+        Explains(codes=("KA113",), where=counts_them),
+        Explains(codes=(*VIEW, "KA001", "KA111"), where=where_they_answer),
+    ),
 )

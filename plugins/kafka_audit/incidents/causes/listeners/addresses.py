@@ -1,19 +1,21 @@
-"""Causes in the addresses themselves: two brokers share one (KA304), two listeners do (KA322), others answer (KA320, KA111)."""
+"""Causes at an address: two share it (KA304, KA322), others answer there (KA320, KA111), or none (KA103, KA321)."""
 
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import replace
 
 from kafka_audit.cluster.listeners.endpoints import AdvertisedEndpoint
-from kafka_audit.compare.addresses import canonical_text
+from kafka_audit.compare.addresses import address_text, canonical_text
 from kafka_audit.incidents.causes import grouped
 from kafka_audit.incidents.causes.repair import advertise, zookeeper_shell
 from kafka_audit.incidents.causes.rule import (
+    LOST_REPLICAS,
     VIEW,
     Case,
     Cause,
     Explains,
     Story,
+    apart,
     at_the_broker,
     at_the_endpoint,
     connection_opens,
@@ -178,5 +180,76 @@ WRONG_ANSWER = Cause(
         Explains(codes=("KA106",), where=as_a_proxy_says),
         Explains(codes=("KA301", "KA302", "KA303"), where=at_the_endpoint),
         Explains(codes=(*VIEW, "KA001"), where=at_the_broker),
+    ),
+)
+
+
+def by_leaders(case: Case) -> Iterable[Case]:
+    """Split by the leaders that lack it: each is one fault, whichever brokers were asked."""
+    groups: dict[tuple[int, ...], list[Finding]] = defaultdict(list)
+    for root in case.roots:
+        groups[root.numbers("leaders")].append(root)
+    return tuple(replace(case, roots=tuple(roots)) for roots in groups.values())
+
+
+def _leaders(case: Case) -> tuple[int, ...]:
+    """Return the brokers that lack it; none where nothing names them."""
+    return case.roots[0].numbers("leaders")
+
+
+def _listeners(case: Case) -> tuple[str, ...]:
+    return tuple(sorted({listener for root in case.roots for listener in root.texts("listeners")}))
+
+
+def missing_there(case: Case, symptom: Finding) -> bool:
+    """Explain that a leader has not the listeners of the others."""
+    return symptom.resource.broker in _leaders(case) and symptom.text("listener") in _listeners(case)
+
+
+def at_their_former_address(case: Case, symptom: Finding) -> bool:
+    """Explain an address of the cluster file at which a leader listened in the previous snapshot."""
+    held = (row for row in case.view.addresses_earlier if row.broker_id in _leaders(case))
+    return symptom.resource.address in {address_text(row.host, row.port) for row in held}
+
+
+def missing_story(case: Case) -> Story:
+    """Return the story: which brokers lack which listener, and how many partitions clients cannot use."""
+    return told(
+        case,
+        "listeners/addresses missing",
+        evidence=evidence_of((*case.explained, *case.besides)),
+        leaders=_leaders(case) or "the leaders",
+        listeners=_listeners(case),
+        count=max(root.number("count") for root in case.roots),
+        total=max(root.number("total") for root in case.roots),
+    )
+
+
+MISSING_LISTENER = Cause(
+    codes=("KA103",),
+    meaning="the leader of partitions lacks the listener on which clients ask for them",
+    cases=by_leaders,
+    story=missing_story,
+    explains=(
+        Explains(codes=("KA305",), where=missing_there),
+        Explains(codes=("KA001",), where=at_their_former_address),
+    ),
+)
+
+
+def not_answered(case: Case, symptom: Finding) -> bool:
+    """Explain an endpoint whose connection opens: what keeps it closed is no lack of the process."""
+    return at_the_broker(case, symptom) and connection_opens(symptom)
+
+
+EXHAUSTED = Cause(
+    codes=("KA321",),
+    meaning="a broker ran out of memory, file handles or memory maps, and its process stays up",
+    cases=apart,
+    story=grouped.story,
+    explains=(
+        Explains(codes=("KA301",), where=not_answered),
+        Explains(codes=("KA001", "KA617"), where=at_the_broker),
+        LOST_REPLICAS,
     ),
 )

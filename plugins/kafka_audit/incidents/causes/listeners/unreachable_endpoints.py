@@ -1,11 +1,12 @@
-"""KA301: clients do not reach what brokers advertise; and addresses and brokers that no client and no broker reaches."""
+"""KA301: clients do not reach what brokers advertise, cannot resolve it outside, or neither they nor brokers reach it."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from kafka_audit.cluster.hosts import means_itself
+from kafka_audit.cluster.hosts import inside_of, means_itself
 from kafka_audit.diagnosis.serve_edges import NETWORK
-from kafka_audit.incidents.causes.listeners.client_vantages import Reach, split_answers
+from kafka_audit.incidents.causes.listeners.client_vantages import Reach, no_such_name, split_answers
 from kafka_audit.incidents.causes.repair import advertise, connect_commands
 from kafka_audit.incidents.causes.rule import (
     LOST_REPLICAS,
@@ -22,7 +23,8 @@ from kafka_audit.incidents.causes.rule import (
 )
 from kafka_audit.incidents.causes.told import told
 from kafka_audit.model.commands import Line
-from kafka_audit.model.finding import Finding, Status
+from kafka_audit.model.finding import Evidence, Finding, Status
+from kafka_audit.model.text import listing
 
 
 def dead_for_everybody(case: Case) -> Iterable[Case]:
@@ -120,6 +122,73 @@ UNREACHABLE_ENDPOINTS = Cause(
     meaning="clients do not reach what brokers advertise",
     cases=together,
     story=exposure_story,
+    explains=(
+        Explains(codes=("KA303",), where=at_the_endpoint),
+        Explains(codes=("KA001",), where=at_the_broker),
+    ),
+)
+
+
+def by_network(case: Case) -> Iterable[Case]:
+    """Take endpoints whose names belong to one network, and whose vantage received "no such name" from its resolver.
+
+    A vantage that resolves the others is inside: there one name that is not known is a pod that is not ready, or a typing error.
+    A resolver that gives no answer says nothing about names.
+    """
+    outside: dict[str, set[str]] = defaultdict(set)
+    reach = Reach.of(case)
+    for vantage, edges in reach.edges.items():
+        resolving = {inside_of(edge.endpoint.host) for edge in edges if edge.via is None and "dns" in edge.passed}
+        for edge in reach.broken[vantage]:
+            place = inside_of(edge.endpoint.host)
+            if place is not None and place not in resolving and edge.via is None and no_such_name(edge):
+                outside[edge.endpoint.resource].add(vantage)
+    groups: dict[str, list[Finding]] = defaultdict(list)
+    for root in case.roots:
+        endpoint = case.view.endpoints.by_resource.get(root.resource.name)
+        place = inside_of(endpoint.host) if endpoint is not None else None
+        if place is not None and outside[root.resource.name]:
+            groups[place].append(root)
+    return tuple(replace(case, roots=tuple(roots)) for roots in groups.values())
+
+
+def inside_story(case: Case) -> Story:
+    """Return the story: which names are of the inside, from where they do not resolve, and how others got out of it."""
+    reach = Reach.of(case)
+    names = tuple(dict.fromkeys(endpoint.host for endpoint in case.endpoints))
+    place = inside_of(case.endpoints[0].host) or "its own network"
+    by_form = Evidence(observer="form", text=f"{listing(names, 3)}: {_form(place)}")
+    inside = any("dns" in edge.passed for endpoint in case.endpoints for edge in case.edges.to(endpoint, role=None))
+    return told(
+        case,
+        "listeners/unreachable_endpoints inside",
+        evidence=(
+            *reach.evidence(),
+            by_form,
+            *split_answers(case),
+        ),
+        against=reach.against(),
+        **reach.facts(),
+        place=place,
+        hosts=names,
+        listeners=tuple(dict.fromkeys(endpoint.listener for endpoint in case.endpoints)),
+        resolved_inside=inside,
+        vantage="{command: [kubectl, exec, -i, POD, --]}",
+        all_brokers=len(case.view.named_brokers),
+    )
+
+
+def _form(place: str) -> str:
+    if place == "its own network":
+        return "bare names, which resolve only with a search domain or in a container network"
+    return f"by their form known only to the DNS of {place}"
+
+
+INSIDE_NAMES = Cause(
+    codes=("KA301",),
+    meaning="brokers advertise names that resolve only inside a network without these clients",
+    cases=by_network,
+    story=inside_story,
     explains=(
         Explains(codes=("KA303",), where=at_the_endpoint),
         Explains(codes=("KA001",), where=at_the_broker),
