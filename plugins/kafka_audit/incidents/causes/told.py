@@ -151,7 +151,7 @@ def _shown(fact: object) -> object:
     """Return a fact as texts have it: bounded and clean; numbers in a list are ids of brokers."""
     if isinstance(fact, tuple | list):
         return NamedList(fact)
-    return Written(clean(fact, _LONGEST)) if isinstance(fact, str) else fact
+    return Written(clean(fact, _LONGEST)) if isinstance(fact, str) and not isinstance(fact, Written) else fact
 
 
 def _line(template: str, values: Any) -> Line:  # noqa: ANN401 -- facts, or one item of them

@@ -36,9 +36,13 @@ from kafka_audit.incidents.causes.unread_sources import failed_reads
 from kafka_audit.model import quoting
 from kafka_audit.model.commands import Command, Line, command, remark
 from kafka_audit.model.finding import Confidence, Evidence, Finding, Step
-from kafka_audit.model.text import brokers, clean, counted, is_plain_word, listing, ranges
+from kafka_audit.model.text import brokers, clean, is_plain_word, listing, ranges
+from kafka_audit.words.sentences import Written
 
 _CODE = "KA302"
+_FIRST = 10
+"""Endpoints of which the report says that nothing was measured; the others are counted."""
+
 _EACH = 3
 """Number of endpoints up to which each has its own command; above it, they share one log line."""
 
@@ -161,7 +165,6 @@ def story(case: Case) -> Story:
             *(evidence_of(one for one in case.explained if one.code in _SHOWN_BY) if other else ()),
         ),
         against=(*_registry_looks_whole(case), *_clients_reach(case)),
-        not_known=(*_not_measured(case), *_next_controllers(case)),
         confidence=confidence,
         candidates=candidates(case),
         by_controller=case.by_controller,
@@ -178,6 +181,7 @@ def story(case: Case) -> Story:
         measured_at=tuple({source for root in case.roots for source in root.numbers("from")}),
         rivals=" or ".join(case.roots[0].texts("rivals")),
         repair=_steps_of(other, case) if other else (),
+        **_not_measured(case),
         **_repair(case),
     )
 
@@ -292,44 +296,21 @@ def _measured(case: Case) -> set[tuple[int, int]]:
     }
 
 
-def _not_measured(case: Case) -> Iterable[str]:
-    known = _measured(case)
+def _not_measured(case: Case) -> dict[str, Any]:
+    """Return the facts of what no probe and no log line shows: addresses, each with its probe, and possible next controllers."""
+    measured = _measured(case)
     lines = log_quotes.counting_lines(case, (_CODE,))
-    known |= {(line.about_broker, line.broker_id) for line in lines if line.about_broker is not None}
-    open_pairs = [e for e in case.endpoints if case.sources and (e.broker_id, case.sources[0]) not in known]
-    if not open_pairs:
-        return
-    info = case.view.info
-    stops = [edge.stop for end in open_pairs for edge in case.edges.to(end, "broker") if edge.failed_at is None and edge.stop]
-    needs = next((stop.needs for stop in stops if stop.needs), None)
-    if needs:
-        reason = f"The probe from there has no result: it needs {clean(needs)}."
-    elif info is not None and info.broker_vantages == 0:
-        reason = "No vantage with role broker is configured."
-    else:
-        reason = "No probe ran there."
-    single = case.by_controller or len(case.sources) == 1
-    reaches, host = ("reaches", "host") if single else ("reach", "hosts")
-    log = "controller.log" if case.by_controller else "server.log"
-    for endpoint in open_pairs[:10]:
-        command = quoting.plain_prose(connect_commands((endpoint,)))
-        yield (
-            f"Not known: whether {_who(case)} {reaches} {clean(endpoint.address)}. {reason} "
-            f"Needed: {command} on the {host} of {_who(case)}, or {log} there."
-        )
-    if len(open_pairs) > 10:  # noqa: PLR2004 -- first ten
-        yield f"Also not known: {counted(len(open_pairs) - 10, 'more address', 'more addresses')}."
-
-
-def _next_controllers(case: Case) -> Iterable[str]:
-    others = [b for b in case.view.named_brokers if b not in case.sources]
-    measured = {source for _, source in _measured(case)}
-    open_ids = [b for b in others if b not in measured]
-    if case.by_controller and open_ids:
-        single = len(open_ids) == 1
-        subject = f"{brokers(open_ids)}, {'which' if single else 'one of which'} may be the next controller,"
-        what = f"{'reaches' if single else 'reach'} {'that address' if len(case.endpoints) == 1 else 'those addresses'}"
-        yield f"Not known: whether {subject} {what}. Needed: the same command on {'its host' if single else 'their hosts'}."
+    known = measured | {(line.about_broker, line.broker_id) for line in lines if line.about_broker is not None}
+    open_ends = [end for end in case.endpoints if case.sources and (end.broker_id, case.sources[0]) not in known]
+    stops = [edge.stop for end in open_ends for edge in case.edges.to(end, "broker") if edge.failed_at is None and edge.stop]
+    others = {*case.view.named_brokers} - {*case.sources, *(source for _, source in measured)}
+    return {
+        "unmeasured": [(end.address, Written(quoting.plain_prose(connect_commands((end,))))) for end in open_ends[:_FIRST]],
+        "more": max(len(open_ends) - _FIRST, 0),
+        "probe_needs": clean(next((stop.needs for stop in stops if stop.needs), "")),
+        "no_vantage": case.view.info is not None and case.view.info.broker_vantages == 0,
+        "next": tuple(others) if case.by_controller else (),
+    }
 
 
 CUT_OFF = Cause(

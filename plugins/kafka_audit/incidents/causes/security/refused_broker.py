@@ -79,7 +79,6 @@ def story(case: Case) -> Story:
             *_let_in_elsewhere(case),
         ),
         against=_registry_looks_whole(case),
-        not_known=_not_known(case),
         candidates=candidates(case),
         cause="KA404" if other_rules else None,
         # A broker that was let in before is refused at the next connection or change only.
@@ -92,6 +91,8 @@ def story(case: Case) -> Story:
         lacks_right=code == "KA401",
         other_rules=bool(other_rules),
         reasons=_reasons(case),
+        kinds=reported(case, "kind"),
+        hidden=_hidden(case),
         led=0 if case.view.kraft else partitions.led_by(case.brokers),
         partitions=partitions.count.partitions,
         stale=bool(reported(case, "symptom")),
@@ -145,17 +146,13 @@ def _registry_looks_whole(case: Case) -> Iterable[Evidence]:
         yield Evidence(observer="zookeeper", text=text)
 
 
-def _not_known(case: Case) -> Iterable[str]:
-    if case.roots[0].code == "KA412" and not reported(case, "kind"):
-        files = f"server.properties of {brokers(case.brokers)} and of the others"
-        where = f"`Authentication failed` or `SSL handshake failed` in {login_log(case)}"
-        yield f"Not known: whether it is the certificate, the mechanism, the user or the password. Needed: {files}, or {where}."
+def _hidden(case: Case) -> list[tuple[str, str]]:
+    """Return the settings that DescribeConfigs hides, each with the brokers that have it."""
     hidden: dict[str, list[int]] = defaultdict(list)
     for root in case.roots:
         if root.text("hidden") and root.resource.broker is not None:
             hidden[root.text("hidden")].append(root.resource.broker)
-    for key, ids in hidden.items():
-        yield f"Not known: the value of {key} of {brokers(ids)}; DescribeConfigs hides it. Needed: its server.properties."
+    return [(key, brokers(ids)) for key, ids in hidden.items()]
 
 
 REFUSED = tuple(

@@ -26,6 +26,7 @@ from kafka_audit.model.commands import Command, command
 from kafka_audit.model.finding import CHANGES, Evidence, Finding, Resource, Status
 from kafka_audit.model.tables import GroupMember, LeadershipAnswer
 from kafka_audit.model.text import clean, counted, listing
+from kafka_audit.words.sentences import Written
 
 CODES = ("KA501", "KA503", "KA506")
 """What a dead disk shows at its broker, the one that names the incident first."""
@@ -100,7 +101,7 @@ def story(case: Case) -> Story:
             *_leaders_moved(case, broker),
             *consumers,
         ),
-        not_known=(*((_who_writes(case, broker),) if moved else ()), *unread),
+        not_known=unread,
         confidence=case.roots[0].confidence,
         broker=broker,
         paths=tuple(paths),
@@ -111,6 +112,7 @@ def story(case: Case) -> Story:
         unsure=not leaderless and not all_waiting_known(case.view),
         both=bool(loss.offline) and moved > 0,
         address=next((endpoint.address for endpoint in case.view.endpoints.of(broker)), "BROKER:9092"),
+        connected=_connected(case, broker),
         format=_format_commands(case, broker),
     )
 
@@ -198,16 +200,11 @@ def _group(name: str, members: Sequence[GroupMember], wanted: set[str]) -> Evide
     return Evidence(observer=f"consumer group {clean(name, 60)}", text=text)
 
 
-def _who_writes(case: Case, broker: int) -> str:
-    """Return how to find the producers, which no read-only API lists."""
+def _connected(case: Case, broker: int) -> Written:
+    """Return the command that lists the clients of a broker, for a sentence."""
     ports = sorted({endpoint.port for endpoint in case.view.endpoints.of(broker)}) or [9092]
     filters = " or ".join(f"sport = :{port}" for port in ports)
-    connected = command("ss -tnp state established {filters}", filters=f"( {filters} )")
-    return (
-        f"Not known: which producers still send to broker {broker}; no read-only API lists them. On its host, "
-        f"{quoting.plain_prose((connected,))} lists connected clients; `kafka.request.logger` at DEBUG and the client-id "
-        "metrics of quotas name the client ids of Produce requests."
-    )
+    return Written(quoting.plain_prose((command("ss -tnp state established {filters}", filters=f"( {filters} )"),)))
 
 
 def _format_commands(case: Case, broker: int) -> tuple[Command, ...]:
