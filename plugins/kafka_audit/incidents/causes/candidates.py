@@ -2,11 +2,9 @@
 
 from collections.abc import Iterable, Sequence
 
-from kafka_audit.cluster.listeners.endpoints import AdvertisedEndpoint
 from kafka_audit.diagnosis.cause import CauseKind, EdgeObservation
 from kafka_audit.diagnosis.solver import Diagnosis, WeighedCause, diagnoses_into, following, told_apart
 from kafka_audit.incidents.causes.rule import Case
-from kafka_audit.model.commands import Command, command
 from kafka_audit.model.finding import CauseCandidate, Evidence
 from kafka_audit.model.text import clean
 
@@ -80,28 +78,3 @@ def _evidence(observed: Iterable[EdgeObservation]) -> tuple[Evidence, ...]:
     ordered = sorted(observed, key=lambda observation: observation.observer.startswith("log of "))
     lines = dict.fromkeys(Evidence(observer=clean(observation.observer), text=clean(observation.text)) for observation in ordered)
     return tuple(lines)[:_SHOWN]
-
-
-def handshake(endpoint: AdvertisedEndpoint) -> Command:
-    """Return a handshake that checks the certificate's name, as another broker's does."""
-    return command(
-        "openssl s_client -connect {address} -CAfile ca.pem -verify_hostname {host} -verify_return_error",
-        address=endpoint.address,
-        host=endpoint.host,
-    )
-
-
-def rights_log(case: Case) -> str:
-    """Return where the controller writes that it has no right; controller.log has only `… was unsuccessful` (2.8.2, 3.9.1)."""
-    return _log(case, "state-change.log")
-
-
-def login_log(case: Case) -> str:
-    """Return where the controller writes that a login or handshake failed."""
-    return _log(case, "server.log")
-
-
-def _log(case: Case, name: str) -> str:
-    controller = case.view.controller
-    # Without ZooKeeper everything is in server.log.
-    return "the brokers' server.log" if case.view.kraft or controller is None else f"{name} of broker {controller}"

@@ -5,7 +5,6 @@ from collections.abc import Iterable
 from kafka_audit.cluster.answers.reads import addresses_of
 from kafka_audit.cluster.listeners.endpoints import AdvertisedEndpoint
 from kafka_audit.incidents.causes.rule import Case
-from kafka_audit.incidents.tools import zookeeper_address
 from kafka_audit.model.addresses.advertised_listeners import parts
 from kafka_audit.model.commands import Command, CommentLine, Line, command, remark, setting
 from kafka_audit.model.finding import Step
@@ -57,13 +56,6 @@ def connect_commands_to(texts: Iterable[str]) -> tuple[Command, ...]:
 
 def _connections(addresses: Iterable[tuple[str, object]]) -> tuple[Command, ...]:
     return tuple(command("nc -vz -w 3 {host} {port}", host=host, port=port) for host, port in addresses)
-
-
-def zookeeper_shell(case: Case, *requests: str) -> tuple[Command, ...]:
-    """Return a command for each request, e.g. `ls /brokers/ids`, at the address (with its chroot) that the audit itself asked."""
-    return tuple(
-        command("zookeeper-shell.sh {zookeeper} " + request, zookeeper=zookeeper_address(case.view)) for request in requests
-    )
 
 
 def prove(case: Case) -> Step:

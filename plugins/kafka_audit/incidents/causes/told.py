@@ -26,6 +26,7 @@ from typing import Any
 
 from kafka_audit.incidents.causes.repair import connect_commands, prove
 from kafka_audit.incidents.causes.rule import Case, Story, changed_before, evidence_of
+from kafka_audit.incidents.tools import zookeeper_address
 from kafka_audit.model.commands import Line, command, remark
 from kafka_audit.model.finding import HEDGE, CauseCandidate, Confidence, Evidence, Step
 from kafka_audit.model.package_yaml import package_yaml
@@ -104,6 +105,7 @@ class _Texts:
             "kraft": view.kraft,
             "number": len(case.brokers),
             "roots": len(case.roots),
+            "zookeeper": zookeeper_address(view),
             "zookeeper_read": view.zookeeper_read,
             **{sure.value: sure is confidence for sure in Confidence},
             **facts,
@@ -142,7 +144,7 @@ class _Texts:
                 yield from self.facts[fact] if fact.isidentifier() else (_line(node, values),)
             elif "each" in node:
                 for item in self.facts[node["each"]][: node.get("most", 5)]:
-                    yield from self._commands(node["run"], {node["as"]: item} if "as" in node else item)
+                    yield from self._commands(node["run"], {**self.facts, node["as"]: item} if "as" in node else item)
             elif self._applies(node):
                 yield from self._commands(node["run"], values)
 

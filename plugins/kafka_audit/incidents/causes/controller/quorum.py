@@ -17,16 +17,12 @@ from kafka_audit.incidents.causes.rule import (
     together,
 )
 from kafka_audit.incidents.causes.told import told
-from kafka_audit.model.commands import command
 from kafka_audit.model.finding import CHANGES, Evidence, Finding, Status, Step
 from kafka_audit.model.tables import SourceRead
 from kafka_audit.model.text import clean, listing
 
 _PASSED_ON = frozenset({"DescribeQuorum", "ListPartitionReassignments", "DescribeConfigs TOPIC"})
 """What brokers have to ask their controllers for, and what is asked of them after that."""
-
-DESCRIBE = command("kafka-metadata-quorum.sh --bootstrap-server BROKER:9092 describe --replication")
-"""Shows the voters and how far each of them is."""
 
 _NOT_LET_IN = {"KA222": None, "KA713": "node", "KA714": "nodes"}
 """Checks of settings with which controllers do not let each other in, and the evidence of who is kept out, as brokers may be.
@@ -90,7 +86,6 @@ def voters_story(case: Case) -> Story:
         down=lagging.number("down") if lagging else 0,
         total=lagging.number("total") if lagging else 0,
         spare=clean(lagging.text("spare"), 60) if lagging else "",
-        describe=(DESCRIBE,),
         reconnect=reconnect_commands(failed, limit=3),
     )
 
@@ -108,7 +103,6 @@ def torn_story(case: Case) -> Story:
         evidence=(*evidence_of(case.roots), *evidence_of_reads(failed_quorum_reads(case), limit=5)),
         parties=tuple(root.resource.name.replace("/", " ", 1) for root in case.roots),
         right=clean(case.roots[0].text("right") or "another controller", 80),
-        describe=(DESCRIBE,),
     )
 
 

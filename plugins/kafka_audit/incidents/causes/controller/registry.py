@@ -12,7 +12,7 @@ from kafka_audit.diagnosis.solver import Diagnosis, coordinating
 from kafka_audit.incidents.causes import log_quotes
 from kafka_audit.incidents.causes.candidates import candidates_of
 from kafka_audit.incidents.causes.controller import quorum
-from kafka_audit.incidents.causes.repair import connect_commands_to, last_in_sync, reconnect_commands, zookeeper_shell
+from kafka_audit.incidents.causes.repair import connect_commands_to, last_in_sync, reconnect_commands
 from kafka_audit.incidents.causes.rule import (
     LOST_REPLICAS,
     VIEW,
@@ -75,15 +75,11 @@ def no_controller_story(case: Case) -> Story:
             has=root.text("has"),
             node=root.number("claimed_by"),
             refusing=root.texts("refusing"),
-            see=zookeeper_shell(case, "get /controller", "get /migration", "ls /brokers/ids"),
-            delete=zookeeper_shell(case, "delete /controller"),
-            delete_migration=zookeeper_shell(case, "delete /migration"),
         )
     return told(
         case,
         "controller/registry no_controller",
         evidence=(*evidence_of(case.roots), _registered(case)),
-        see=zookeeper_shell(case, "get /controller", "ls /brokers/ids"),
     )
 
 
@@ -107,7 +103,6 @@ def gone_story(case: Case) -> Story:
         them=them,
         missing=case.roots[0].text("subject") or "some expected brokers are",
         **_missed(case),
-        see=(quorum.DESCRIBE,) if kraft else zookeeper_shell(case, "ls /brokers/ids"),
         start=last_in_sync(case, them) if _leaderless(case) or not all_waiting_known(case.view) else (),
     )
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from kafka_audit.cluster.listeners.endpoints import AdvertisedEndpoint
 from kafka_audit.compare.addresses import address_text, canonical_text
 from kafka_audit.incidents.causes import grouped
-from kafka_audit.incidents.causes.repair import advertise, zookeeper_shell
+from kafka_audit.incidents.causes.repair import advertise
 from kafka_audit.incidents.causes.rule import (
     LOST_REPLICAS,
     VIEW,
@@ -45,7 +45,8 @@ def shared_story(case: Case) -> Story:
         case,
         "listeners/addresses shared",
         address=case.endpoints[0].address if case.endpoints else "the same address",
-        see=_list(case),
+        # Of several brokers at one address, one that answers elsewhere is asked in KRaft.
+        elsewhere=next((e.address for e in case.view.endpoints.known if e.broker_id not in case.brokers), "BROKER:9092"),
         separate=_separate(case),
     )
 
@@ -54,15 +55,6 @@ def _separate(case: Case) -> tuple[Line, ...]:
     """Return settings with another address for each endpoint."""
     wanted = ((endpoint, f"ADDRESS_OF_BROKER_{endpoint.broker_id}:{endpoint.port}") for endpoint in case.endpoints[:5])
     return tuple(line for endpoint, address in wanted for line in advertise(case, (endpoint, address)))
-
-
-def _list(case: Case) -> tuple[Command, ...]:
-    """Return what shows the addresses; of several brokers at one address, one that answers elsewhere is asked in KRaft."""
-    if not case.view.kraft:
-        return zookeeper_shell(case, *(f"get /brokers/ids/{broker}" for broker in case.brokers[:5]))
-    others = (e.address for e in case.view.endpoints.known if e.broker_id not in case.brokers)
-    template = "kafka-broker-api-versions.sh --bootstrap-server {address} | grep 'id: '"
-    return (command(template, address=next(others, "BROKER:9092")),)
 
 
 def in_turn_story(case: Case) -> Story:

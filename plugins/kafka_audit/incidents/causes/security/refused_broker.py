@@ -9,7 +9,7 @@ from kafka_audit.configuration.authorization import ANY_PRINCIPAL, CLUSTER
 from kafka_audit.configuration.principals import ANONYMOUS
 from kafka_audit.configuration.principals.ssl_rules import KEY as SSL_RULES
 from kafka_audit.incidents.causes import log_quotes
-from kafka_audit.incidents.causes.candidates import candidates, handshake, login_log, rights_log
+from kafka_audit.incidents.causes.candidates import candidates
 from kafka_audit.incidents.causes.repair import server_properties
 from kafka_audit.incidents.causes.rule import (
     LOST_REPLICAS,
@@ -182,7 +182,6 @@ def _repair_of_rights(case: Case) -> dict[str, Any]:
     own_endpoints = [e for b in case.brokers for e in case.view.endpoints.of(b) if (e.protocol or "").startswith("SASL")]
     gives, denied = not rules and case.roots[0].code == "KA401", case.roots[0].code == "KA403"
     return {
-        "log": rights_log(case),
         "list_acls": (continued(_acl_tool(case), "--list --cluster"),),
         "rules": tuple(_rules(rules)),
         "gives": gives,
@@ -271,8 +270,7 @@ def _repair_of_login(case: Case) -> dict[str, Any]:
     named = [root for root in case.roots if root.text("kind") != "handshake"] or case.roots  # the same reason, of the other side
     repairs = [*dict.fromkeys(clean(text) for root in named if (text := root.text("repair")))]
     return {
-        "log": login_log(case),
-        "handshakes": tuple(handshake(e) for e in case.endpoints[:_FIRST] if e.protocol in {"SSL", "SASL_SSL", None}),
+        "with_tls": tuple(e for e in case.endpoints[:_FIRST] if e.protocol in {"SSL", "SASL_SSL", None}),
         "repairs": "; ".join(repairs[:_FIRST]),
         "keystore": tuple(_keystore(case)) if kinds & {"certificate", "issuer"} else (),
         "certificate": kinds == {"certificate"},

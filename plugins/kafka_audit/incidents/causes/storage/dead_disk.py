@@ -22,7 +22,7 @@ from kafka_audit.incidents.causes.rule import (
 )
 from kafka_audit.incidents.causes.told import told
 from kafka_audit.model import quoting
-from kafka_audit.model.commands import Command, command
+from kafka_audit.model.commands import command
 from kafka_audit.model.finding import CHANGES, Evidence, Finding, Resource, Status
 from kafka_audit.model.tables import GroupMember, LeadershipAnswer
 from kafka_audit.model.text import clean, counted, listing
@@ -113,7 +113,9 @@ def story(case: Case) -> Story:
         both=bool(loss.offline) and moved > 0,
         address=next((endpoint.address for endpoint in case.view.endpoints.of(broker)), "BROKER:9092"),
         connected=_connected(case, broker),
-        format=_format_commands(case, broker),
+        cluster_id=case.view.snapshot.cluster_id,
+        is_controller="controller" in (case.view.settings.get(broker, "process.roles").value or ""),
+        without_voters=case.view.settings.get(broker, "controller.quorum.voters").state == "unset",
     )
 
 
@@ -205,15 +207,3 @@ def _connected(case: Case, broker: int) -> Written:
     ports = sorted({endpoint.port for endpoint in case.view.endpoints.of(broker)}) or [9092]
     filters = " or ".join(f"sport = :{port}" for port in ports)
     return Written(quoting.plain_prose((command("ss -tnp state established {filters}", filters=f"( {filters} )"),)))
-
-
-def _format_commands(case: Case, broker: int) -> tuple[Command, ...]:
-    """Return what makes a new disk fit for a KRaft broker, which does not start with an empty log dir."""
-    if not case.view.kraft:
-        return ()
-    settings = case.view.settings
-    roles, voters = settings.get(broker, "process.roles"), settings.get(broker, "controller.quorum.voters")
-    dynamic = "controller" in (roles.value or "") and voters.state == "unset"
-    flag = " --no-initial-controllers" if dynamic else ""
-    template = f"kafka-storage.sh format --ignore-formatted{flag} --cluster-id {{cluster}} --config server.properties"
-    return (command(template, cluster=case.view.snapshot.cluster_id),)
