@@ -6,4 +6,4 @@ from kafka_audit.words import sentences
 
 
 def names_in(template):
-    return meta.find_undeclared_variables(sentences._ENVIRONMENT.parse(template))
+    return meta.find_undeclared_variables(sentences._environment().parse(template))

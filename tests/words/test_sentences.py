@@ -1,5 +1,7 @@
 import pytest
 
+from kafka_audit.checks import catalogue
+from kafka_audit.words import sentences
 from kafka_audit.words.sentences import fill, message
 
 
@@ -28,6 +30,15 @@ def test_a_message_is_a_template_filled_with_evidence(template, evidence, text):
 def test_a_value_is_never_a_template(name):
     assert message("{topic} is gone", {"topic": name, "count": 1}).headlines == (f"{name} is gone",)
     assert fill("{topic|form('topic #', '# is gone')}", {"topic": name}) == f"{name} is gone"
+
+
+@pytest.mark.parametrize("values", [{}, {"broker": 1}, {"count": 1}, {"count": 7, "brokers": (1, 2), "topics": ("a`b", "c")}])
+def test_jinja_reads_a_message_as_it_is_filled_here(values):
+    templates = {text for check in catalogue().values() for text in check.says.values()}
+    plain = [text for text in templates if sentences._pieces(text) is not None]
+    assert len(plain) > 500
+    for text in plain:
+        assert sentences._compiled(text).render(values) == fill(text, values)
 
 
 def test_headlines_omit_clauses_of_the_template_from_the_end():
