@@ -44,11 +44,8 @@ READERS = {
     "diagnosis.login_faults": {
         *("checks/security/inter_broker_login_fails.py", "diagnosis/facts.py", "migration/half_rolled.py"),
     },
-    # Whether a principal of brokers may act: the same two, and the words of two checks.
-    "diagnosis.rights": {
-        *("checks/security/cluster_action.py", "checks/security/refusal_evidence.py"),
-        *("diagnosis/facts.py", "migration/half_rolled.py"),
-    },
+    # Whether a principal of brokers may act: the same two, and two checks.
+    "diagnosis.rights": {"checks/security/cluster_action.py", "diagnosis/facts.py", "migration/half_rolled.py"},
     # Whom a controller lets in, by its file.
     "diagnosis.controller_access": {
         *("checks/configuration/controller_login_fails.py", "checks/configuration/controller_rights_missing.py"),

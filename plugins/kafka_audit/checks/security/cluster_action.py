@@ -1,9 +1,10 @@
-"""May the other brokers, the controller above all, act at a broker? The decision table of KA401, a broker at a time."""
+"""May the other brokers, the controller above all, act at a broker? The decision of KA401, and its evidence and that of KA403."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from kafka_audit.cluster.answers.log_lines import says
+from kafka_audit.cluster.listeners.inter_broker import InterBroker
 from kafka_audit.cluster.listeners.principals import file_of
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.diagnosis.facts import Facts, facts_of
@@ -11,6 +12,7 @@ from kafka_audit.diagnosis.rights import UNKNOWN_PRINCIPAL, Pair
 from kafka_audit.diagnosis.solver import diagnosed
 from kafka_audit.model.finding import Confidence, Status
 from kafka_audit.model.log_signatures import BY_ID
+from kafka_audit.model.text import brokers
 
 _GROUP = "rights"
 
@@ -99,3 +101,42 @@ def _weighed(facts: Facts, undecided: ClusterActionResult) -> ClusterActionResul
     if broken.measured:
         error = f"{error}; {broken.measured[0].shown_by[0].text}, before any authorization"
     return replace(undecided, error=error, needs=needs, rivals=rivals)
+
+
+_REFUSES = {
+    Confidence.MEASURED: "rejects",
+    Confidence.INFERRED: "most likely rejects",
+    Confidence.SUSPECTED: "possibly rejects",
+}
+
+
+def result_evidence(between: InterBroker, result: ClusterActionResult) -> dict[str, object]:
+    """Return the evidence of an authorization result, with the same keys for each status."""
+    sources = sorted({source for pair in result.pairs for source in pair.sources})
+    names = sorted({pair.name for pair in result.pairs} - {UNKNOWN_PRINCIPAL})
+    controller = between.controller
+    listener = between.listener(controller if controller in sources else sources[0]) if sources else None
+    whom = brokers(sources)
+    if controller is not None and controller in sources:
+        whom = "itself, its controller" if controller == result.broker else f"controller {controller}"
+    elif between.kraft:
+        whom = "the other brokers"
+    return {
+        "broker": result.broker,
+        "key": between.settings.first_set(result.broker, "super.users", "authorizer.class.name"),
+        "who": f"broker {result.broker}",
+        "refuses": _REFUSES[result.confidence],
+        "whom": whom,
+        "principal": tuple(names) or "the inter-broker principal",
+        "from": tuple(sources) or None,
+        "listener": listener.name if listener else "unknown",
+        "protocol": (listener.protocol if listener else None) or "unknown",
+        "authorizer": between.authorizer(result.broker).value or "none",
+        "why": result.why or result.error or result.reason,
+        "symptom": result.symptom,
+        "rivals": result.rivals or None,
+        "hidden": next((pair.hidden_key for pair in result.pairs if pair.hidden_key), None),
+        "error": result.error or None,
+        "needs": result.needs or None,
+        "reason": result.reason or None,
+    }

@@ -5,8 +5,7 @@ from dataclasses import replace
 
 from kafka_audit.checks import check
 from kafka_audit.checks.gaps import no_brokers
-from kafka_audit.checks.security.cluster_action import cluster_action_results
-from kafka_audit.checks.security.refusal_evidence import result_evidence
+from kafka_audit.checks.security.cluster_action import cluster_action_results, result_evidence
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.configuration.authorization import CLUSTER, acl_phrase
 from kafka_audit.model.finding import Judgement, Severity, Status

@@ -9,12 +9,13 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from kafka_audit.cluster.view import ClusterView
-from kafka_audit.incidents.causes import grouped, refused_logins, undecided, unread_sources
+from kafka_audit.incidents.causes import refused_logins, undecided, unread_sources
 from kafka_audit.incidents.causes.controller import behind_controllers, quorum, registry
 from kafka_audit.incidents.causes.listeners import addresses, cut_off, unreachable_endpoints
 from kafka_audit.incidents.causes.rule import Case, Cause, Story, at_the_broker, at_the_endpoint
 from kafka_audit.incidents.causes.security import refused_broker
 from kafka_audit.incidents.causes.storage import dead_disk, missing_replicas
+from kafka_audit.incidents.causes.told import grouped_story
 from kafka_audit.incidents.tools import Tools
 from kafka_audit.model.finding import Change, Evidence, Finding, Incident, Lifecycle, Severity, Status, Step
 from kafka_audit.model.text import start_upper
@@ -95,7 +96,7 @@ def _stories(view: ClusterView, findings: Sequence[Finding], changes: Sequence[C
             by_code[finding.code].append(finding)
     for code, roots in by_code.items():
         case = replace(whole, roots=tuple(roots), explained=tuple(roots))
-        yield case, grouped.story(case), code
+        yield case, grouped_story(case), code
 
 
 class _Left:

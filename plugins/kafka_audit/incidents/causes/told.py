@@ -22,6 +22,7 @@ and `when`, or with `run` and `each: endpoints`, once for each item, whose attri
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from string import Formatter
+from types import MappingProxyType
 from typing import Any
 
 from kafka_audit.incidents.causes.repair import connect_commands, prove
@@ -30,7 +31,7 @@ from kafka_audit.incidents.tools import zookeeper_address
 from kafka_audit.model.commands import Line, command, remark
 from kafka_audit.model.finding import HEDGE, CauseCandidate, Confidence, Evidence, Step
 from kafka_audit.model.package_yaml import package_yaml
-from kafka_audit.model.text import clean, fitting
+from kafka_audit.model.text import brokers, clean, counted, fitting, start_upper
 from kafka_audit.words.sentences import NamedList, Written, fill, holds
 
 _LONGEST = 2000  # characters of a fact
@@ -160,3 +161,38 @@ def _line(template: str, values: Any) -> Line:  # noqa: ANN401 -- facts, or one 
     names = [name for _, name, _, _ in Formatter().parse(template) if name]
     words = {name: values[name] if isinstance(values, Mapping) else getattr(values, name) for name in names}
     return remark(template[2:], **words) if template.startswith("# ") else command(template, **words)
+
+
+_CHANGES = ("endpoint", "config", "version", "broker_went")
+_KINDS = MappingProxyType({"logdir": "log dir", "config": "setting"})
+
+
+def grouped_story(case: Case) -> Story:
+    """Return the story of findings of one code without a cause, as one incident: the first one, and where else it holds."""
+    first = case.roots[0]
+    return Story(
+        headline=_headline(case),
+        impact="" if len(case.roots) == 1 else f"{counted(len(case.roots), 'finding')} of {first.code}.",
+        confidence=case.confidence(),
+        why=f"{first.code} compares this directly; no further cause was examined.",
+        speaks_for=(*evidence_of(case.roots), *changed_before(case, _CHANGES)),
+        steps=(*((Step(kind="quick", text=first.remedy),) if first.remedy else ()), prove(case)),
+    )
+
+
+def _headline(case: Case) -> str:
+    """Return what the first finding says, in as many words as fit, and where else it holds."""
+    first, elsewhere = case.roots[0], _elsewhere(case)
+    texts = (*(first.headlines or (first.message,)), start_upper(first.name.replace("_", " ")))
+    return fitting([f"{text}{elsewhere}" for text in texts])
+
+
+def _elsewhere(case: Case) -> str:
+    first, *others = case.roots
+    if not {root.message for root in others} - {first.message}:
+        return ""  # alone, or all say the same of the same brokers
+    if len(case.brokers) == len(case.roots):
+        return f" (same for {brokers(broker for broker in case.brokers if broker != first.resource.broker)})"
+    kinds = {_KINDS.get(root.resource.type, root.resource.type) for root in case.roots}
+    kind = kinds.pop() if len(kinds) == 1 else "resource"
+    return f" (same for {counted(len(others), f'more {kind}')})"

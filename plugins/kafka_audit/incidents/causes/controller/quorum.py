@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from kafka_audit.compare.addresses import canonical_text
-from kafka_audit.incidents.causes import grouped, log_quotes
+from kafka_audit.incidents.causes import log_quotes
 from kafka_audit.incidents.causes.repair import connect_commands_to, reconnect_commands
 from kafka_audit.incidents.causes.rule import (
     VIEW,
@@ -16,7 +16,7 @@ from kafka_audit.incidents.causes.rule import (
     evidence_of_reads,
     together,
 )
-from kafka_audit.incidents.causes.told import told
+from kafka_audit.incidents.causes.told import grouped_story, told
 from kafka_audit.model.finding import CHANGES, Evidence, Finding, Status, Step
 from kafka_audit.model.tables import SourceRead
 from kafka_audit.model.text import clean, listing
@@ -123,7 +123,7 @@ def at_an_unreached_voter(case: Case, symptom: Finding) -> bool:
 
 def next_election_story(case: Case) -> Story:
     """Return the story: which voter others do not reach, and what that means when the leader goes."""
-    plain = grouped.story(case)
+    plain = grouped_story(case)
     addresses = sorted({address for root in case.roots for address in root.texts("addresses")})
     return told(
         case,
@@ -150,7 +150,7 @@ def at_the_certificate(case: Case, symptom: Finding) -> bool:
 
 def certificate_story(case: Case) -> Story:
     """Return the story: whose certificate, and whether the next election fails because of it."""
-    plain = grouped.story(case)
+    plain = grouped_story(case)
     elections = tuple(finding for finding in case.explained if finding.code == "KA218")
     return told(
         case,
@@ -230,7 +230,7 @@ LOST_VOTE = Cause(
     codes=("KA214",),
     meaning="a controller follows the metadata quorum without a vote",
     cases=together,
-    story=grouped.story,
+    story=grouped_story,
     explains=(Explains(codes=("KA209",), where=of_replaced_disks),),
 )
 
@@ -266,7 +266,7 @@ ENDED = Cause(
     codes=("KA221",),
     meaning="a controller or broker exited, or did not apply a part of the metadata",
     cases=together,
-    story=grouped.story,
+    story=grouped_story,
     explains=(Explains(codes=("KA209",), where=of_ended),),
 )
 
@@ -274,7 +274,7 @@ DENIED_BY_FILES = Cause(
     codes=("KA714",),
     meaning="a controller denies other nodes, because of its super.users",
     cases=together,
-    story=grouped.story,
+    story=grouped_story,
     explains=(Explains(codes=("KA402",), where=lacks_the_denied),),
 )
 

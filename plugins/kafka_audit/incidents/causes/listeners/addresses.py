@@ -6,7 +6,6 @@ from dataclasses import replace
 
 from kafka_audit.cluster.listeners.endpoints import AdvertisedEndpoint
 from kafka_audit.compare.addresses import address_text, canonical_text
-from kafka_audit.incidents.causes import grouped
 from kafka_audit.incidents.causes.repair import advertise
 from kafka_audit.incidents.causes.rule import (
     LOST_REPLICAS,
@@ -22,7 +21,7 @@ from kafka_audit.incidents.causes.rule import (
     evidence_of,
     together,
 )
-from kafka_audit.incidents.causes.told import told
+from kafka_audit.incidents.causes.told import grouped_story, told
 from kafka_audit.model.commands import Command, Line, command
 from kafka_audit.model.finding import Evidence, Finding
 from kafka_audit.model.text import clean
@@ -143,7 +142,7 @@ LISTENERS_SHARE_ADDRESS = Cause(
     codes=("KA322",),
     meaning="two listeners of a broker with different security advertise one address: what answers there is one of them",
     cases=by_address,
-    story=grouped.story,
+    story=grouped_story,
     explains=(
         # Not where nothing answers at all: the address may be unreachable besides.
         Explains(codes=("KA301", "KA302"), where=answered_at_the_endpoint),
@@ -238,7 +237,7 @@ EXHAUSTED = Cause(
     codes=("KA321",),
     meaning="a broker ran out of memory, file handles or memory maps, and its process stays up",
     cases=apart,
-    story=grouped.story,
+    story=grouped_story,
     explains=(
         Explains(codes=("KA301",), where=not_answered),
         Explains(codes=("KA001", "KA617"), where=at_the_broker),

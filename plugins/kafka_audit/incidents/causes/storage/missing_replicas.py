@@ -9,7 +9,6 @@ from kafka_audit.cluster.partitions import PartitionState
 from kafka_audit.diagnosis.cause import PROGRESS, CauseKind
 from kafka_audit.diagnosis.edges import REPLICATE
 from kafka_audit.diagnosis.solver import Diagnosis, catches_up, diagnoses_into
-from kafka_audit.incidents.causes import grouped
 from kafka_audit.incidents.causes.candidates import candidates_of
 from kafka_audit.incidents.causes.repair import last_in_sync
 from kafka_audit.incidents.causes.rule import (
@@ -21,7 +20,7 @@ from kafka_audit.incidents.causes.rule import (
     apart,
     evidence_of,
 )
-from kafka_audit.incidents.causes.told import told
+from kafka_audit.incidents.causes.told import grouped_story, told
 from kafka_audit.model.finding import Confidence, Evidence, Finding
 from kafka_audit.model.text import counted
 
@@ -114,7 +113,7 @@ FETCHING_STOPPED = Cause(
     codes=("KA618",),
     meaning="a follower gave up fetching partitions after an error",
     cases=apart,
-    story=grouped.story,
+    story=grouped_story,
     explains=(Explains(codes=REPLICATION, where=given_up),),
 )
 
