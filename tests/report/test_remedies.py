@@ -1,10 +1,9 @@
 """Remedies in a report are values: what is loaded is what was written, and a report without them shows its text."""
 
-import json
-
 import pytest
 
 from kafka_audit.model.commands import Code, Command, CommentLine, SettingLine, command, remark, setting
+from kafka_audit.model.report import report_json
 from kafka_audit.report import remedies
 
 PARTS = (
@@ -20,14 +19,14 @@ PARTS = (
 
 
 def test_what_is_loaded_is_what_was_written():
-    written = json.loads(json.dumps(remedies.parts_to_json(PARTS)))
+    written = report_json(remedies.reported_parts(PARTS))
     assert remedies.finding_remedy({"remediation": "x", "remedy": written}) == PARTS
     assert remedies.step_text({"text": "x", "parts": written}) == PARTS
 
 
 def test_the_lines_of_a_step_are_written_from_their_values():
     lines = [command("nc {host}", host="a;b"), remark("x"), setting("a", "b c")]
-    step = {"commands": ["rm -rf x"], "lines": remedies.parts_to_json([lines[1], lines[0], lines[2]])}
+    step = {"commands": ["rm -rf x"], "lines": report_json(remedies.reported_parts([lines[1], lines[0], lines[2]]))}
     assert remedies.step_lines(step) == ["# x", "nc 'a;b'", "a=b\\ c"]
     assert remedies.first_command(step) == "nc 'a;b'"
 

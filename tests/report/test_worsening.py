@@ -1,16 +1,15 @@
 """What became worse of an incident since the previous report: brokers or topics that it did not affect, a higher severity."""
 
-import json
-
 import pytest
 
 import hostile
 from audit_history import History, cut_off
 from kafka_audit.model.finding import Resource
+from kafka_audit.model.report import report_json
 from kafka_audit.report.html.cluster import standalone
 from kafka_audit.report.plain_text.markdown import markdown_report
 from kafka_audit.report.plain_text.terminal import terminal_report
-from kafka_audit.report.worsening import Worsening, affected, worse_text, worsening, worsening_to_json
+from kafka_audit.report.worsening import Worsening, affected, worse_text, worsening
 
 
 @pytest.fixture
@@ -141,7 +140,7 @@ def test_brokers_count_before_topics_and_partitions_never():
     ],
 )
 def test_the_words(found, text):
-    told = json.loads(json.dumps(worsening_to_json(found)))
+    told = report_json(found.reported)
     assert worse_text(told) == text
     assert len(told["joined"]) <= 100
 

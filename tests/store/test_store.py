@@ -458,10 +458,10 @@ def test_a_snapshot_without_report_has_none_and_a_damaged_report_is_told(tmp_pat
         store.read_report(ID)
 
 
-@pytest.mark.parametrize("version", [1, 3, "\x1b[2J", None])
+@pytest.mark.parametrize("version", [1, 4, "\x1b[2J", None])
 def test_a_report_of_another_schema_is_refused_with_both_versions(store, version):
     store.write_report(ID, {"cluster": "prod", "schema_version": version})
-    with pytest.raises(SnapshotError, match=r"findings\.json: has schema_version \S+, this version reads 2; remove it"):
+    with pytest.raises(SnapshotError, match=r"findings\.json: has schema_version \S+, this version reads 2 and 3; remove it"):
         store.read_report(ID)
 
 

@@ -9,10 +9,11 @@ from kafka_audit.alerting.conditions import INCIDENT, SHARED, AuditResult
 from kafka_audit.alerting.policy import AlertEvent, AlertKind, moment
 from kafka_audit.alerting.shared_causes import SharedCause
 from kafka_audit.model.finding import Resource
+from kafka_audit.model.report import report_json
 from kafka_audit.model.text import clean, counted
 from kafka_audit.report import remedies
 from kafka_audit.report.plain_text import terminal
-from kafka_audit.report.worsening import worse_text, worsening_to_json
+from kafka_audit.report.worsening import worse_text
 
 TEXT_WIDTH = 80
 MOST_ALERTS = 10
@@ -153,7 +154,7 @@ def _facts(event: AlertEvent, document: Mapping[str, Any] | None, incident: Mapp
         yield f"{condition.severity}, {confidence}{condition.cause}. Since {moment(alert.since)}, {seen_by}."
     else:
         yield f"Since {moment(alert.since)}. Checks without data are unknown."
-    worse = worsening_to_json(event.worse) if event.worse else None
+    worse = report_json(event.worse.reported) if event.worse else None
     if worse:
         yield f"Worse than in the alert of {moment(event.compared)}: {worse_text(worse)}."
     if document is None:

@@ -1,16 +1,20 @@
-"""Findings and incidents: the results of checks (JSON: `report/findings.schema.json`)."""
+"""Findings and incidents: the results of checks. `model.report` is what a report holds of them."""
 
 import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Literal, cast
+
+from msgspec import Struct
 
 from kafka_audit.compare.addresses import address_text
 from kafka_audit.model import quoting
 from kafka_audit.model.commands import Line, Prose
 from kafka_audit.model.text import our_line
+
+SeverityName = Literal["CRITICAL", "HIGH", "MEDIUM", "LOW", "INFO"]
 
 
 class Severity(IntEnum):
@@ -21,6 +25,11 @@ class Severity(IntEnum):
     MEDIUM = 2  # weak
     HIGH = 3  # clients or replication will fail at the next foreseeable event
     CRITICAL = 4  # they fail now
+
+    @property
+    def word(self) -> SeverityName:
+        """Its name, as a report has it."""
+        return cast("SeverityName", self.name)
 
 
 class Status(StrEnum):
@@ -136,9 +145,6 @@ def _number(text: str) -> int | None:
     return int(text) if text.isascii() and text.isdecimal() and len(text) <= _LONGEST_NUMBER else None
 
 
-SCHEMA_VERSION = 2
-"""Of `findings.json`; reports of another version are not read."""
-
 Scalar = str | int | float | bool
 Record = Mapping[str, Scalar]
 Value = Scalar | tuple[int, ...] | tuple[str, ...] | Record | tuple[Record, ...]
@@ -188,16 +194,6 @@ def _first_parts(values: tuple[Any, ...], limit: int) -> Iterator[Any]:
         if left < 0:
             return
         yield part
-
-
-def to_json(evidence: Mapping[str, Value]) -> dict[str, Any]:
-    """Return evidence as JSON has it."""
-    return {key: list(value) if isinstance(value, tuple) else value for key, value in evidence.items()}
-
-
-def from_json(raw: Mapping[str, Any]) -> dict[str, Value]:
-    """Return what `to_json` made JSON of."""
-    return {key: tuple(value) if isinstance(value, list) else value for key, value in raw.items()}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -265,8 +261,7 @@ CHANGES = "changes"
 """Observer of the changes before the fault; reports show it in a separate section."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Evidence:
+class Evidence(Struct, frozen=True, kw_only=True, gc=False):
     """One statement for or against a cause, with who said it."""
 
     observer: str
@@ -331,8 +326,7 @@ class Incident:
     explains: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
-class Address:
+class Address(Struct, frozen=True, kw_only=True, gc=False):
     """Where a broker listens, or listened."""
 
     host: str

@@ -4,7 +4,6 @@ import json
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from functools import cache
-from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from jinja2 import TemplateError
@@ -15,6 +14,7 @@ from kafka_audit.report.html import cluster as cluster_page
 from kafka_audit.report.html import pages, timeline
 from kafka_audit.report.html.filters import Wanted
 from kafka_audit.report.plain_text import terminal
+from kafka_audit.report.schema import findings_schema
 from kafka_audit.store import reports
 
 if TYPE_CHECKING:
@@ -81,4 +81,4 @@ def _schema() -> "Draft202012Validator":
     # Only bundles need it, and no import of the command takes longer: it builds grammars where rfc3987-syntax is installed.
     from jsonschema import Draft202012Validator  # noqa: PLC0415 -- see above
 
-    return Draft202012Validator(json.loads(files("kafka_audit.report").joinpath("findings.schema.json").read_text("utf-8")))
+    return Draft202012Validator(findings_schema())

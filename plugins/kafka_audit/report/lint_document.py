@@ -5,7 +5,8 @@ from typing import Any
 
 from kafka_audit.model.finding import Status
 from kafka_audit.model.linted import Linted, LintedFinding
-from kafka_audit.report.document import finding_dict, worst_first
+from kafka_audit.model.report import report_json
+from kafka_audit.report.document import reported_finding, worst_first
 
 
 def build_lint_document(files: Iterable[Linted], *, show_all: bool = False) -> dict[str, Any]:
@@ -39,5 +40,5 @@ def _file(file: Linted, *, show_all: bool) -> Mapping[str, Any]:
 
 
 def _finding(linted: LintedFinding) -> Mapping[str, Any]:
-    row = finding_dict(linted.finding)
+    row: dict[str, Any] = report_json(reported_finding(linted.finding))
     return row | {"evidence": {**row["evidence"], "muted_because": linted.muted_because}} if linted.muted_because else row

@@ -8,6 +8,7 @@ from typing import Any
 
 from kafka_audit.model import quoting
 from kafka_audit.model.commands import Code, Command, CommentLine, Line, Part, Prose, SettingLine
+from kafka_audit.model.report import RemedyPart, SettingValue
 from kafka_audit.model.text import our_line
 
 LONGEST_PARAGRAPH = 20_000
@@ -25,9 +26,23 @@ def origin_note(document: Mapping[str, Any]) -> str:
     return _OF_A_BUNDLE if document.get("origin") else ""
 
 
-def parts_to_json(parts: Iterable[Part]) -> list[dict[str, Any]]:
-    """Return commands, settings, comments, names and text as JSON has them."""
-    return [_to_json(part) for part in parts]
+def reported_parts(parts: Iterable[Part]) -> tuple[RemedyPart, ...]:
+    """Return commands, settings, comments, names and text as a report has them."""
+    return tuple(map(_reported, parts))
+
+
+def _reported(part: Part) -> RemedyPart:
+    match part:
+        case str():
+            return RemedyPart(text=part)
+        case Code():
+            return RemedyPart(code=part.text)
+        case CommentLine():
+            return RemedyPart(remark=part.words)
+        case Command():
+            return RemedyPart(command=part.stages, withheld=part.withheld, own_line=part.own_line)
+        case SettingLine():
+            return RemedyPart(setting=SettingValue(key=part.key, value=part.value, file=part.file), withheld=part.withheld)
 
 
 def finding_remedy(finding: Mapping[str, Any]) -> str | Prose:
@@ -62,26 +77,6 @@ def _parts(document: Mapping[str, Any], key: str) -> Prose:
         return tuple(_from_json(raw) for raw in document.get(key, ()))
     except (KeyError, TypeError, ValueError, AttributeError):
         return ()
-
-
-def _to_json(part: Part) -> dict[str, Any]:
-    match part:
-        case str():
-            return {"text": part}
-        case Code():
-            return {"code": part.text}
-        case CommentLine():
-            return {"remark": list(part.words)}
-        case Command():
-            own_line = {"own_line": True} if part.own_line else {}
-            return {"command": [list(stage) for stage in part.stages], **_withheld(part), **own_line}
-        case SettingLine():
-            value = part.value if isinstance(part.value, str) else list(part.value)
-            return {"setting": {"key": part.key, "value": value, "file": part.file}, **_withheld(part)}
-
-
-def _withheld(part: Command | SettingLine) -> dict[str, Any]:
-    return {"withheld": list(part.withheld)} if part.withheld else {}
 
 
 def _from_json(raw: Mapping[str, Any]) -> Part:

@@ -4,7 +4,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from kafka_audit.model.finding import Finding, Incident, Lifecycle, Resource, Severity, Status
+from kafka_audit.model.finding import Finding, Incident, Lifecycle, Resource, Severity, SeverityName, Status
+from kafka_audit.model.report import Worse
 from kafka_audit.model.text import brokers, clean, counted, listing
 from kafka_audit.report.text import LIFECYCLE
 
@@ -20,7 +21,13 @@ class Worsening:
     """Brokers, else topics, that an incident affects and did not before, and its lower severity before; at least one of them."""
 
     joined: tuple[str, ...] = ()
-    severity_before: str | None = None
+    severity_before: SeverityName | None = None
+
+    @property
+    def reported(self) -> Worse:
+        """As an incident of a report has it."""
+        more = max(len(self.joined) - _MOST_JOINED, 0)
+        return Worse(joined=self.joined[:_MOST_JOINED], more=more, severity_before=self.severity_before)
 
 
 def affected(resources: Iterable[Resource]) -> tuple[str, ...]:
@@ -41,12 +48,10 @@ def worsening(now: Iterable[str], severity: str, *, before: Collection[str], wor
     """
     joined = tuple(name for name in now if name not in before)
     rose = Severity[severity] > Severity[worst]
-    return Worsening(joined=joined, severity_before=worst if rose else None) if joined or rose else None
+    return Worsening(joined=joined, severity_before=Severity[worst].word if rose else None) if joined or rose else None
 
 
-def worse_since(
-    incident: Incident, findings: Mapping[str, Finding], previous_report: Mapping[str, Any] | None
-) -> Worsening | None:
+def worse_since(incident: Incident, findings: Mapping[str, Finding], previous_report: Mapping[str, Any] | None) -> Worse | None:
     """Return what became worse of an incident that goes on; `findings` are by fingerprint.
 
     It continues all incidents of the previous report that had one of its failures. Where a check had no result before, as in a
@@ -76,7 +81,8 @@ def worse_since(
     comparable = [f.severity for f in own if not f.muted and (f in judged or f.lifecycle is not Lifecycle.NEW)]
     now, roots = affected(f.resource for f in own), {f.resource.root for f in judged}
     severity = max(comparable, default=Severity[worst]).name
-    return worsening(now, severity, before={*before, *(name for name in now if name not in roots)}, worst=worst)
+    found = worsening(now, severity, before={*before, *(name for name in now if name not in roots)}, worst=worst)
+    return None if found is None else found.reported
 
 
 def _continued(
@@ -94,14 +100,8 @@ def lifecycle_text(incident: Mapping[str, Any]) -> str:
     return f"{LIFECYCLE[incident['lifecycle']]}{worse}"
 
 
-def worsening_to_json(found: Worsening) -> dict[str, Any]:
-    """Return it as an incident of the document has it."""
-    more = max(len(found.joined) - _MOST_JOINED, 0)
-    return {"joined": list(found.joined[:_MOST_JOINED]), "more": more, "severity_before": found.severity_before}
-
-
 def worse_text(worse: Mapping[str, Any]) -> str:
-    """Return what `worsening_to_json` made, as the end of a sentence."""
+    """Return what became worse as the end of a sentence."""
     joined = f"now {_named(worse['joined'], worse['more'])} too" if worse["joined"] else ""
     return ", ".join(part for part in (joined, f"{worse['severity_before']} before" if worse["severity_before"] else "") if part)
 

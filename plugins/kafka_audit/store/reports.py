@@ -8,7 +8,8 @@ from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import Any
 
-from kafka_audit.model.finding import SCHEMA_VERSION, Confidence, Lifecycle, Severity, Status
+from kafka_audit.model.finding import Confidence, Lifecycle, Severity, Status
+from kafka_audit.model.report import READABLE, SCHEMA_VERSION
 from kafka_audit.model.text import clean
 from kafka_audit.store.files import Files
 from kafka_audit.store.manifest import SKEW
@@ -84,8 +85,8 @@ def parse_report(text: bytes) -> dict[str, Any]:
         msg = "is not a valid report (truncated or edited)"
         raise ValueError(msg)  # noqa: TRY004 -- of the file, not of an argument
     version = document.get("schema_version", SCHEMA_VERSION)
-    if version != SCHEMA_VERSION:
-        msg = f"has schema_version {clean(version)}, this version reads {SCHEMA_VERSION}"
+    if version not in READABLE:
+        msg = f"has schema_version {clean(version)}, this version reads {' and '.join(map(str, READABLE))}"
         raise ValueError(msg)
     return document
 

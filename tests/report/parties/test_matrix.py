@@ -4,12 +4,13 @@ from dataclasses import replace
 from types import SimpleNamespace
 
 import small_cluster
+from kafka_audit.model.report import report_json
 from kafka_audit.model.tables import BrokerView, QuorumReplica, QuorumView
 from kafka_audit.report.parties import matrix
 
 
 def drawn(**spec):
-    return matrix.build_matrix(small_cluster.view(spec))
+    return report_json(matrix.build_matrix(small_cluster.view(spec)))
 
 
 def built(**spec):
@@ -65,7 +66,7 @@ def test_a_registry_beside_controllers_of_kraft_has_a_cell_for_each():
     at = {"voter": True, "directory_id": None, "log_end_offset": 9, "last_fetch_ms": 1, "last_caught_up_ms": 1}
     leader = QuorumView(**usual, node_id=200, leader_id=200, leader_epoch=7, high_watermark=9)
     followers = (QuorumReplica(**usual, replica_id=node, **at) for node in (200, 201, 202))
-    found = matrix.build_matrix(small_cluster.view(replace(seen, rows=(*seen.rows, leader, *followers))))
+    found = report_json(matrix.build_matrix(small_cluster.view(replace(seen, rows=(*seen.rows, leader, *followers)))))
     assert found["controllers"] == [200, 201, 202]
     assert matrix.matrix_rows(found)[0].quorum == "------"
 

@@ -1,7 +1,6 @@
 """The quorum of KRaft on page and terminal: its line, and controllers as rows and columns of the matrix."""
 
 import json
-from importlib.resources import files
 
 import pytest
 from jsonschema import Draft202012Validator
@@ -11,12 +10,14 @@ import small_cluster
 from checks.cases import base
 from checks.world import merged, snapshots
 from cluster_views import cluster_view, cluster_views
+from kafka_audit.model.report import report_json
 from kafka_audit.report import formats
 from kafka_audit.report.document import build_document
 from kafka_audit.report.html import picture
 from kafka_audit.report.parties import matrix
 from kafka_audit.report.parties.quorum import build_quorum, quorum_text
 from kafka_audit.report.plain_text.terminal import terminal_report
+from kafka_audit.report.schema import findings_schema
 
 VOTERS = {
     "controller.quorum.voters": "200@c1:9093,201@c2:9093,202@C3:9093",
@@ -62,7 +63,7 @@ def cells(drawn):
 
 
 def test_controllers_are_rows_and_columns():
-    columns, rows = cells(matrix.build_matrix(view()))
+    columns, rows = cells(report_json(matrix.build_matrix(view())))
     assert columns == ["0", "1", "2", "ctl 200", "ctl 201", "ctl 202"]
     assert rows == {
         **dict.fromkeys(("broker 0", "broker 1", "broker 2", "worker"), "......"),
@@ -73,7 +74,7 @@ def test_controllers_are_rows_and_columns():
 def test_a_controller_that_is_not_reached_has_a_letter_where_it_was_tried_from():
     now = {"controllers": {"c3:9093": TIMEOUT}, "controllers_from": {2: {"c3:9093": TIMEOUT}}}
     held = view(now)
-    drawn = matrix.build_matrix(held)
+    drawn = report_json(matrix.build_matrix(held))
     assert {name: line[3:] for name, line in cells(drawn)[1].items() if "T" in line} == {"broker 2": "..T", "worker": "..T"}
     assert matrix.in_words(drawn) == [("T", "broker 2, worker: cannot connect to controller 202 (tcp).")]
     assert "ctl 202" in terminal_report(document(held), width=100, color=False), "there is no incident"
@@ -84,27 +85,27 @@ def test_a_controller_that_is_not_reached_has_a_letter_where_it_was_tried_from()
 
 def test_an_address_whose_id_nobody_says_is_a_column_of_its_own_and_voters_are_not_there_twice():
     named = "200@other:9093,201@other:9094,202@other:9095"
-    columns, rows = cells(matrix.build_matrix(view({"configs": {"controller.quorum.voters": named}})))
+    columns, rows = cells(report_json(matrix.build_matrix(view({"configs": {"controller.quorum.voters": named}}))))
     assert columns[3:] == ["ctl 200", "ctl c2:9093", "ctl c3:9093"]
     assert (rows["worker"], rows["controller 201"]) == ("......", "---.--")
 
 
 def test_voters_that_nobody_probed_have_columns_that_say_so():
-    columns, rows = cells(matrix.build_matrix(view({"controllers": "none", "controllers_from": "none"})))
+    columns, rows = cells(report_json(matrix.build_matrix(view({"controllers": "none", "controllers_from": "none"}))))
     assert columns[3:] == ["ctl 200", "ctl 201", "ctl 202"]
     assert (rows["broker 0"], rows["worker"]) == ("....--", "...---")
 
 
 def test_hosts_of_controllers_have_what_they_reach_in_their_rows():
     now = {"voters": {201: {200: {}, 202: TIMEOUT}}, "quorum": {"addresses": {200: "c1:9093", 201: "c2:9093", 202: "c3:9093"}}}
-    rows = cells(matrix.build_matrix(view(now)))[1]
+    rows = cells(report_json(matrix.build_matrix(view(now))))[1]
     assert (rows["controller 201"], rows["controller 202"]) == ("---.-T", "---.--")
 
 
 def test_a_vantage_that_is_on_another_host_is_a_question():
     """From the leader, which the vantage does not reach, the broker fetches."""
     none = {"controllers_from": {2: dict.fromkeys(ALL, TIMEOUT)}}
-    elsewhere, lags = (matrix.build_matrix(view(none | now)) for now in ({}, {"quorum": {"observers": {2: 40}}}))
+    elsewhere, lags = (report_json(matrix.build_matrix(view(none | now))) for now in ({}, {"quorum": {"observers": {2: 40}}}))
     assert [cells(drawn)[1]["broker 2"][3:] for drawn in (elsewhere, lags)] == ["???", "TTT"]
 
 
@@ -112,7 +113,7 @@ def test_a_vantage_that_is_on_another_host_is_a_question():
 def test_who_is_behind_the_leader_in_two_samples_does_not_follow_it_and_in_one_is_a_question(node):
     behind = {"quorum": {"voters" if node > 2 else "observers": {node: 40}}}
     name = f"{'controller' if node > 2 else 'broker'} {node}"
-    lasting, once = (matrix.build_matrix(view(behind, before)) for before in ({}, KRAFT))
+    lasting, once = (report_json(matrix.build_matrix(view(behind, before))) for before in ({}, KRAFT))
     assert [cells(drawn)[1][name][3] for drawn in (lasting, once)] == ["E", "?"]
     assert matrix.in_words(lasting) == [("E", f"{name}: not caught up with controller 200 (effect).")]
     text = f"node {node} is behind leader 200 (caught up 40 s ago)"
@@ -121,7 +122,7 @@ def test_who_is_behind_the_leader_in_two_samples_does_not_follow_it_and_in_one_i
 
 
 def test_a_node_with_both_roles_has_one_row_and_one_column():
-    drawn = matrix.build_matrix(view(BOTH_ROLES))
+    drawn = report_json(matrix.build_matrix(view(BOTH_ROLES)))
     columns, rows = cells(drawn)
     assert (columns, rows) == (["0", "1", "2"], dict.fromkeys(("broker 0", "broker 1", "broker 2", "worker"), "..."))
     text = matrix.matrix_lines(drawn, 100)
@@ -130,7 +131,7 @@ def test_a_node_with_both_roles_has_one_row_and_one_column():
 
 
 def test_of_two_roles_the_listener_that_is_not_reached_is_named():
-    drawn = matrix.build_matrix(view(merged(BOTH_ROLES, {"controllers": {"c3:9093": TIMEOUT}})))
+    drawn = report_json(matrix.build_matrix(view(merged(BOTH_ROLES, {"controllers": {"c3:9093": TIMEOUT}}))))
     (worker,) = (row for row in drawn["observers"] if row["name"] == "worker")
     assert (worker["reach"], worker["quorum"]) == ("...", "..T")
     assert cells(drawn)[1]["worker"] == "..T"
@@ -151,14 +152,16 @@ def test_with_zookeeper_there_is_no_quorum():
 
 def test_the_line_says_who_leads_and_how_far_each_is_behind():
     now = {"quorum": {"voters": {201: 1, 202: "never"}, "observers": {2: 40}}}
-    assert quorum_text(build_quorum(view(now))) == (
+    assert quorum_text(report_json(build_quorum(view(now)))) == (
         "leader 200, epoch 7; static voters 200 (leader), 201 (1.0 s behind), 202 (never caught up under this leader); "
         "observers 0 (caught up), 1 (caught up), 2 (40 s, 80 records behind)."
     )
-    dynamic = build_quorum(view({"quorum": {"directories": {"voters": {200: "a", 201: "b", 202: "c"}}, "observers": "none"}}))
+    dynamic = report_json(
+        build_quorum(view({"quorum": {"directories": {"voters": {200: "a", 201: "b", 202: "c"}}, "observers": "none"}}))
+    )
     assert quorum_text(dynamic).startswith("leader 200, epoch 7; dynamic voters 200 (leader), 201 (caught up)")
     assert "observers" not in quorum_text(dynamic)
-    untimed = quorum_text(build_quorum(view({"quorum": {"times": False, "observers": {2: 40}}})))
+    untimed = quorum_text(report_json(build_quorum(view({"quorum": {"times": False, "observers": {2: 40}}}))))
     assert "observers 0 (0 records behind), 1 (0 records behind), 2 (80 records behind)" in untimed
 
 
@@ -185,7 +188,9 @@ def test_a_quorum_that_was_not_read_is_not_known_everywhere():
 
 def test_a_leader_that_nobody_knows_is_not_called_unread():
     lost = {"quorum": {"leader": -1}}
-    assert quorum_text(build_quorum(view(lost))).startswith("not known (no leader of the metadata quorum is known to those")
+    assert quorum_text(report_json(build_quorum(view(lost)))).startswith(
+        "not known (no leader of the metadata quorum is known to those"
+    )
 
 
 MANY = {
@@ -219,7 +224,9 @@ def test_a_hundred_brokers_and_five_controllers_fit_a_terminal_and_a_page():
 
 def test_long_addresses_fold_a_table_that_is_wider_than_the_terminal_and_are_spelt_out():
     places = {f"controller-{one}.a-long-name.example.org:9093": {} for one in range(6)}
-    drawn = matrix.build_matrix(view({"controllers": dict.fromkeys(PLACES, "absent") | places, "controllers_from": "none"}))
+    drawn = report_json(
+        matrix.build_matrix(view({"controllers": dict.fromkeys(PLACES, "absent") | places, "controllers_from": "none"}))
+    )
     lines = matrix.matrix_lines(drawn, 80)
     assert max(map(len, lines)) <= 80
     assert all(place in " ".join(lines) for place in places)
@@ -234,10 +241,9 @@ def test_an_address_cannot_write_on_page_or_terminal(string):
 
 
 def test_documents_of_kraft_clusters_are_of_the_schema_and_earlier_ones_are_still_shown():
-    schema = json.loads(files("kafka_audit.report").joinpath("findings.schema.json").read_text(encoding="utf-8"))
     held = cluster_views({name: snapshots(base(), name, {"now": merged(KRAFT, now)}) for name, now in CLUSTERS.items()})
     for told in map(document, held.values()):
-        Draft202012Validator(schema).validate(told)
+        Draft202012Validator(findings_schema()).validate(told)
     del told["quorum"], told["matrix"]["controllers"]
     for one in (*told["matrix"]["observers"], *told["matrix"]["why"]):
         del one["quorum" if "name" in one else "controllers"]

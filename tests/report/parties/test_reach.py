@@ -1,6 +1,7 @@
 """Who reaches whom by listener and layer, as rows and as a table."""
 
 import small_cluster
+from kafka_audit.model.report import report_json
 from kafka_audit.report.parties import reach
 
 TWO = {
@@ -12,7 +13,7 @@ NO_NAME = {"layer": "dns", "error": "name or service not known"}
 
 
 def built(**spec):
-    return reach.build_reach(small_cluster.view(spec))
+    return report_json(reach.build_reach(small_cluster.view(spec)))
 
 
 def test_a_row_counts_each_layer_and_names_who_stops_where():

@@ -9,6 +9,7 @@ from kafka_audit.migration.quorum.facts import QuorumFacts
 from kafka_audit.model import quoting
 from kafka_audit.model.commands import Line, command
 from kafka_audit.model.quorum import majority
+from kafka_audit.model.report import report_json
 from kafka_audit.model.tables import BrokerView
 from kafka_audit.model.text import counted, listing
 from kafka_audit.report import remedies
@@ -28,7 +29,7 @@ class PlannedStep:
             "text": self.text,
             "halfway": self.halfway,
             "commands": [*quoting.lines(self.lines)],
-            "lines": remedies.parts_to_json(self.lines),
+            "lines": report_json(remedies.reported_parts(self.lines)),
         }
 
 

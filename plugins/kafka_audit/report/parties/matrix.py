@@ -6,7 +6,7 @@ terminal, mail and page; agreement is a dot, ink belongs to disagreement.
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import compress, product
 from types import MappingProxyType
@@ -17,6 +17,7 @@ from kafka_audit.compare.addresses import address_text
 from kafka_audit.diagnosis.controller_paths import controller_paths
 from kafka_audit.diagnosis.edge_states import EdgeState, controller_at, controller_states, edge_states
 from kafka_audit.diagnosis.listed_brokers import DISPUTED, OTHERWISE, listed_brokers
+from kafka_audit.model.report import Matrix, MatrixObserver, MatrixReason
 from kafka_audit.report.text import clean, listing, ranges, wrap
 
 _LAYERS = ("dns", "tcp", "tls", "sasl", "api", "rights", "identity", "packets", "effect")
@@ -103,8 +104,8 @@ def matrix_rows(matrix: Mapping[str, Any]) -> list[MatrixRow]:
     return rows
 
 
-def build_matrix(view: ClusterView) -> dict[str, Any]:
-    """Return the matrix of a snapshot's newest sample, JSON-ready: rows are observers, columns are brokers and controllers."""
+def build_matrix(view: ClusterView) -> Matrix:
+    """Return the matrix of a snapshot's newest sample: rows are observers, columns are brokers and controllers."""
     brokers, voters, why = view.named_brokers, view.quorum.now.voters[:_MOST_VOTERS], _Reasons()
     of_brokers: dict[int | str, str] = {broker: f"broker {broker}" for broker in brokers}
     names: dict[int | str, str] = {voter: f"controller {voter}" for voter in voters}
@@ -114,42 +115,43 @@ def build_matrix(view: ClusterView) -> dict[str, Any]:
     following = (*brokers, *(voter for voter in voters if voter not in of_brokers)) if view.kraft else voters
     asked = [_of_controller(state, of_brokers) for state in controller_states(view, following)]
     controllers, quorum = _controllers({state.target for state in asked}, voters), _cells(asked, names, why, "controllers")
-    rows: list[dict[str, Any]] = []
+    rows: list[MatrixObserver] = []
     views = _views(view, brokers, why)
     if "zookeeper" in views:
-        unreached = {"reach": "-" * len(brokers), "quorum": "-" * len(controllers)}
-        registry = {"name": "zookeeper", "broker": None, "controller": None, "note": "registry"}
-        rows.append(registry | unreached | {"view": views["zookeeper"]})
+        reach, seen = "-" * len(brokers), "-" * len(controllers)
+        rows.append(
+            MatrixObserver(name="zookeeper", broker=None, note="registry", reach=reach, quorum=seen, view=views["zookeeper"])
+        )
     vantages = dict.fromkeys(source for source in (*reached, *quorum) if isinstance(source, str))
     # The leader fetches from no node: if it is not a broker, it has only a column.
     sources: tuple[int | str, ...] = (*brokers, *(voter for voter in voters if voter in quorum), *vantages)
     for source in dict.fromkeys(sources):
         has_role = isinstance(source, int) and (source == view.controller or source in controllers)
         rows.append(
-            {
-                "name": names.get(source, source),
-                "broker": source if source in of_brokers else None,
-                "controller": source if source in voters else None,
-                "note": "vantage" if source in vantages else "controller" if has_role else "",
-                "reach": _line(reached[source], brokers, "-"),
-                "quorum": _line(quorum[source], controllers, "-"),
-                "view": views.get(source, "-" * len(brokers)),
-            }
+            MatrixObserver(
+                name=names.get(source, str(source)),
+                broker=source if isinstance(source, int) and source in of_brokers else None,
+                controller=source if isinstance(source, int) and source in voters else None,
+                note="vantage" if source in vantages else "controller" if has_role else "",
+                reach=_line(reached[source], brokers, "-"),
+                quorum=_line(quorum[source], controllers, "-"),
+                view=views.get(source, "-" * len(brokers)),
+            )
         )
     endpoints = {b: ", ".join(f"{clean(e.listener)}://{clean(e.address)}" for e in view.endpoints.of(b)) for b in brokers}
     places: dict[str, dict[str, None]] = defaultdict(dict)
     addresses = view.voter_addresses.values()
     for address in (*(path.address for path in view.derived(controller_paths)), *(address_text(*one) for one in addresses)):
         places[clean(controller_at(view, address), _LONGEST)][clean(address, _LONGEST)] = None
-    return {
-        "brokers": list(brokers),
-        "controllers": controllers,
-        "controller": view.controller,
-        "endpoints": {str(broker): text for broker, text in endpoints.items()},
-        "controller_endpoints": {node: ", ".join(found) for node, found in places.items()},
-        "observers": rows,
-        "why": why.worst_first(),
-    }
+    return Matrix(
+        brokers=tuple(brokers),
+        controllers=tuple(controllers),
+        controller=view.controller,
+        endpoints={str(broker): text for broker, text in endpoints.items()},
+        controller_endpoints={node: ", ".join(found) for node, found in places.items()},
+        observers=tuple(rows),
+        why=tuple(why.worst_first()),
+    )
 
 
 def _of_controller(state: EdgeState, brokers: Collection[int | str]) -> EdgeState:
@@ -199,20 +201,18 @@ class _Reasons:
         of_brokers.update(brokers)
         of_controllers.update(controllers)
 
-    def worst_first(self) -> list[dict[str, Any]]:
-        """Return the letter, text, observers, brokers and controllers of each; neither of these stands for all brokers."""
+    def worst_first(self) -> Iterator[MatrixReason]:
+        """Yield the reasons; neither brokers nor controllers stands for all brokers."""
         views = list(OTHERWISE.values())
         found = sorted(self._found.items(), key=lambda item: views.index(item[0][1]) + 1 if item[0][0] == "V" else 0)
-        return [
-            {
-                "letter": letter,
-                "observers": list(observers),
-                "brokers": _in_order(of_brokers),
-                "controllers": _in_order(of_controllers),
-                "text": text,
-            }
-            for (letter, text), (observers, of_brokers, of_controllers) in found
-        ]
+        for (letter, text), (observers, of_brokers, of_controllers) in found:
+            yield MatrixReason(
+                letter=letter,
+                observers=tuple(observers),
+                brokers=tuple(sorted(broker for broker in of_brokers if isinstance(broker, int))),
+                controllers=tuple(_in_order(of_controllers)),
+                text=text,
+            )
 
 
 def _views(view: ClusterView, columns: Sequence[int], why: _Reasons) -> Mapping[int | str, str]:

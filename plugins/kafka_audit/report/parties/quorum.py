@@ -1,9 +1,10 @@
 """The metadata quorum in a line: who leads, who votes, who only follows, and how far each is behind. Nothing is judged here."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 from kafka_audit.cluster.view import ClusterView
+from kafka_audit.model.report import QuorumNode, QuorumState
 from kafka_audit.model.tables import QuorumReplica
 from kafka_audit.report.parties.matrix import short
 from kafka_audit.report.text import clean
@@ -16,40 +17,37 @@ _EACH = 8
 
 _NO_DELAY_MS = 50
 
-CAUGHT_UP = "caught_up"
+CAUGHT_UP: Final = "caught_up"
 """The state of a replica that is not behind."""
 
 
-def build_quorum(view: ClusterView) -> dict[str, Any] | None:
-    """Return the quorum of the newest sample, JSON-ready; None where the metadata is in ZooKeeper alone."""
+def build_quorum(view: ClusterView) -> QuorumState | None:
+    """Return the quorum of the newest sample; None where the metadata is in ZooKeeper alone."""
     now = view.quorum.now
-    found: dict[str, Any] = {"leader": None, "epoch": None, "dynamic": None, "replicas": [], "omitted": 0}
-    found |= {"error": None, "needs": None}
     if now.newest is None:
         error, needs = view.quorum.unread()
-        return found | {"error": clean(error), "needs": clean(needs)} if view.kraft else None
+        return QuorumState(error=clean(error), needs=clean(needs)) if view.kraft else None
     leader = now.replicas.get(now.newest.leader_id)
     end = now.newest.high_watermark if leader is None or leader.log_end_offset is None else leader.log_end_offset
     rows = sorted(now.replicas.values(), key=lambda row: (not row.voter, row.replica_id))
-    return found | {
-        "leader": now.newest.leader_id,
-        "epoch": now.newest.leader_epoch,
-        "dynamic": now.is_dynamic,
-        "replicas": [_replica(view, row, end) for row in rows[:_MOST]],
-        "omitted": max(len(rows) - _MOST, 0),
-    }
+    return QuorumState(
+        leader=now.newest.leader_id,
+        epoch=now.newest.leader_epoch,
+        dynamic=now.is_dynamic,
+        replicas=tuple(_node(view, row, end) for row in rows[:_MOST]),
+        omitted=max(len(rows) - _MOST, 0),
+    )
 
 
-def _replica(view: ClusterView, row: QuorumReplica, end: int | None) -> dict[str, Any]:
+def _node(view: ClusterView, row: QuorumReplica, end: int | None) -> QuorumNode:
     now, offset = view.quorum.now, row.log_end_offset
-    state = "unknown" if not now.behind_ms else "behind" if row.replica_id in now.late else CAUGHT_UP
-    return {
-        "id": row.replica_id,
-        "voter": row.voter,
-        "state": state,
-        "behind_ms": now.behind_ms.get(row.replica_id),
-        "behind_records": None if end is None or offset is None else max(end - offset, 0),
-    }
+    return QuorumNode(
+        id=row.replica_id,
+        voter=row.voter,
+        state="unknown" if not now.behind_ms else "behind" if row.replica_id in now.late else CAUGHT_UP,
+        behind_ms=now.behind_ms.get(row.replica_id),
+        behind_records=None if end is None or offset is None else max(end - offset, 0),
+    )
 
 
 def quorum_text(quorum: Mapping[str, Any]) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.diagnosis.serve_edges import PROBED_LAYERS, ServeEdge, ServeEdges
+from kafka_audit.model.report import ReachRow, ReachStop
 from kafka_audit.model.tables import Probe
 from kafka_audit.report.parties.matrix import short
 from kafka_audit.report.text import clean, unbroken, wrap
@@ -23,35 +24,36 @@ _NARROWEST = 24
 _NOT_TRIED = "-"
 
 
-def build_reach(view: ClusterView) -> list[dict[str, Any]]:
-    """Return the rows, JSON-ready: client vantages first, then brokers' hosts in the order of their ids."""
+def build_reach(view: ClusterView) -> tuple[ReachRow, ...]:
+    """Return the rows: client vantages first, then brokers' hosts in the order of their ids."""
     found: dict[tuple[str, int, str, str], list[ServeEdge]] = defaultdict(list)
     for edge in view.derived(ServeEdges).every:
         broker = -1 if edge.source is None else edge.source
         found[edge.role, broker, edge.vantage, edge.endpoint.listener].append(edge)
     order = sorted(found, key=lambda key: (key[0] != "client", key[1:]))
-    return [_row(key[2], None if key[1] < 0 else key[1], key[0], key[3], found[key]) for key in order]
+    return tuple(_row(key[2], None if key[1] < 0 else key[1], key[0], key[3], found[key]) for key in order)
 
 
-def _row(vantage: str, broker: int | None, role: str, listener: str, edges: Sequence[ServeEdge]) -> dict[str, Any]:
+def _row(vantage: str, broker: int | None, role: str, listener: str, edges: Sequence[ServeEdge]) -> ReachRow:
     ends = [(edge, edge.last_probe) for edge in edges]
     stops: dict[tuple[str, str, str], list[int]] = defaultdict(list)
     for edge, end in ends:
         if end is not None:
             stops[end.layer, end.outcome, clean(end.error or end.needs or end.outcome)].append(edge.endpoint.broker_id)
-    return {
-        "from": vantage if broker is None else f"broker {broker}",
-        "broker": broker,
-        "role": role,
-        "listener": clean(listener),
-        "brokers": sorted(edge.endpoint.broker_id for edge in edges),
-        "open": sum(end is None for _, end in ends),
-        "layers": {layer: [sum(passed), len(passed)] for layer in PROBED_LAYERS if (passed := _passed(ends, layer))},
-        "stops": [
-            {"layer": layer, "outcome": outcome, "error": error, "brokers": sorted(ids)}
-            for (layer, outcome, error), ids in sorted(stops.items(), key=lambda stop: (PROBED_LAYERS.index(stop[0][0]), stop[0]))
-        ],
-    }
+    order = sorted(stops.items(), key=lambda stop: (PROBED_LAYERS.index(stop[0][0]), stop[0]))
+    return ReachRow(
+        source=vantage if broker is None else f"broker {broker}",
+        broker=broker,
+        role=role,
+        listener=clean(listener),
+        brokers=tuple(sorted(edge.endpoint.broker_id for edge in edges)),
+        open=sum(end is None for _, end in ends),
+        layers={layer: (sum(passed), len(passed)) for layer in PROBED_LAYERS if (passed := _passed(ends, layer))},
+        stops=tuple(
+            ReachStop(layer=layer, outcome=outcome, error=error, brokers=tuple(sorted(ids)))
+            for (layer, outcome, error), ids in order
+        ),
+    )
 
 
 def _passed(ends: Iterable[tuple[ServeEdge, Probe | None]], layer: str) -> list[bool]:

@@ -6,7 +6,7 @@ from typing import Any
 
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model import quoting
-from kafka_audit.model.commands import Line
+from kafka_audit.model.report import MarginStep, NextFailure, OpenInput, SingleLoss
 from kafka_audit.model.text import clean, listing, our_line, start_upper
 from kafka_audit.report import remedies
 from kafka_audit.report.parties.matrix import short
@@ -30,8 +30,8 @@ _STATES = {True: "safe", False: "not safe", None: "not known"}
 _ELECTS = {True: "has a leader", False: "elects none", None: "not known"}
 
 
-def build_next_failure(view: ClusterView) -> dict[str, Any] | None:
-    """Return what becomes of the cluster without each broker, rack and controller, JSON-ready; None where none was read."""
+def build_next_failure(view: ClusterView) -> NextFailure | None:
+    """Return what becomes of the cluster without each broker, rack and controller; None where none was read."""
     found = [answer(view, loss) for loss in _single(view)]
     if not found:
         return None
@@ -39,14 +39,17 @@ def build_next_failure(view: ClusterView) -> dict[str, Any] | None:
     unread = dict(_unread(view))
     questions = [(question.what, question.needs) for answer in found for question in answer.not_known if question.decides]
     unknown = dict.fromkeys([*questions, *unread.values()])
-    return {
-        "sentence": our_line(_sentence(found, worst, [*unread]), 1000),
-        "worst": None if worst.safe else clean(worst.loss.name),
-        "losses": [_row(answer) for answer in found[:_MOST]],
-        "omitted": max(len(found) - _MOST, 0),
-        "raises_margin": [_way(text, line) for text, line in losses.ways_with_commands(worst, view)],
-        "not_known": [{"what": clean(what, 500), "needs": our_line(needs, 500)} for what, needs in [*unknown][:_UNKNOWN]],
-    }
+    return NextFailure(
+        sentence=our_line(_sentence(found, worst, [*unread]), 1000),
+        worst=None if worst.safe else clean(worst.loss.name),
+        losses=tuple(_row(answer) for answer in found[:_MOST]),
+        omitted=max(len(found) - _MOST, 0),
+        raises_margin=tuple(
+            MarginStep(text=text, commands=tuple(quoting.lines([line])), lines=remedies.reported_parts([line]))
+            for text, line in losses.ways_with_commands(worst, view)
+        ),
+        not_known=tuple(OpenInput(what=clean(what, 500), needs=our_line(needs, 500)) for what, needs in [*unknown][:_UNKNOWN]),
+    )
 
 
 def _single(view: ClusterView) -> Sequence[PartyLoss]:
@@ -83,19 +86,15 @@ def _kinds(found: Sequence[Answer]) -> str:
     return " or ".join(part for part in (", ".join(kinds[:-1]), kinds[-1]) if part)
 
 
-def _way(text: str, line: Line) -> dict[str, Any]:
-    return {"text": text, "commands": [*quoting.lines([line])], "lines": remedies.parts_to_json([line])}
-
-
-def _row(found: Answer) -> dict[str, Any]:
-    return {
-        "loss": clean(found.loss.name),
-        "safe": found.safe,
+def _row(found: Answer) -> SingleLoss:
+    return SingleLoss(
+        loss=clean(found.loss.name),
+        safe=found.safe,
         **{kind: found.effects.get(kind, topics.NONE).partitions for kind in _KINDS},
-        "elects": found.quorum.elects if found.quorum.lost else None,
-        "quorum_lost": found.quorum.lost,
-        "why": our_line(losses.reasons_of(found), 500),
-    }
+        elects=found.quorum.elects if found.quorum.lost else None,
+        quorum_lost=found.quorum.lost,
+        why=our_line(losses.reasons_of(found), 500),
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
