@@ -3,13 +3,13 @@
 import argparse
 import secrets
 import time
-from typing import Any
 
 from kafka_audit import audit
 from kafka_audit.cli import clusters, engines
 from kafka_audit.cli.printing import console, difference, rendering, report_difference
 from kafka_audit.model.cluster import Cluster
 from kafka_audit.model.errors import UsageError
+from kafka_audit.model.report import Report
 from kafka_audit.report import gate
 from kafka_audit.store import Store
 
@@ -33,7 +33,7 @@ def run_command(arguments: argparse.Namespace) -> int:
 
 def audit_and_report(
     arguments: argparse.Namespace, say: console.Progress, baseline: str, *, show_all: bool = False
-) -> tuple[Store, dict[str, Any]]:
+) -> tuple[Store, Report]:
     """Snapshot a cluster, compare it with the baseline (an id, `latest` or `none`), write the report; return store and report."""
     cluster, store = clusters.cluster_without_airflow(arguments), _store(arguments)
     if baseline not in {"latest", "none"}:

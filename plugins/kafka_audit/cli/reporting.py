@@ -1,15 +1,16 @@
 """The command that renders an old report again."""
 
 import argparse
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+
+from msgspec import structs
 
 from kafka_audit.cli.bundling import bundle_reading, bundle_writing
 from kafka_audit.cli.printing import console, rendering
 from kafka_audit.model.errors import UsageError
 from kafka_audit.report import formats
 from kafka_audit.store import BUNDLE, Store
+from kafka_audit.store.bundles import Bundle
 from kafka_audit.store.files import whole_file
 
 
@@ -32,16 +33,17 @@ def report_command(arguments: argparse.Namespace) -> int:
 
 
 def _report_of_bundle(arguments: argparse.Namespace) -> int:
-    bundle, endings = Path(arguments.snapshot), arguments.format.files
+    path, endings = Path(arguments.snapshot), arguments.format.files
 
-    def render(document: Mapping[str, Any]) -> tuple[str, dict[str, str], str]:
+    def render(bundle: Bundle) -> tuple[str, dict[str, str], str]:
+        document = bundle.report
         to_stdout = arguments.format.stdout or not endings
-        read = document if arguments.format.page == "json" else {**document, "origin": BUNDLE}
+        read = document if arguments.format.page == "json" else structs.replace(document, origin=BUNDLE)
         files = {form: formats.FILES[form](document) for form in endings}
-        return document["snapshot_id"], files, rendering.page(read, arguments.format.page) if to_stdout else ""
+        return document.snapshot_id, files, rendering.page(read, arguments.format.page) if to_stdout else ""
 
-    snapshot_id, files, page = bundle_reading.rendered(bundle, render)
-    folder = Path(arguments.out or bundle.parent)
+    snapshot_id, files, page = bundle_reading.rendered(path, render)
+    folder = Path(arguments.out or path.parent)
     places = [folder / f"{snapshot_id}.{form}" for form in files]
     for place, content in zip(places, files.values(), strict=True):
         with whole_file(place, replace=True) as stream:

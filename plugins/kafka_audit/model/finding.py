@@ -100,11 +100,6 @@ class Resource:
             return cls(type="topic", name=name, topic=rest)
         return cls(type="partition", name=name, topic=topic, partition=partition)
 
-    @classmethod
-    def from_dict(cls, raw: Mapping[str, Any]) -> "Resource":
-        """Return the resource that a document names as `{type, name}`."""
-        return cls.of(raw["name"])
-
     @property
     def root(self) -> str:
         """The broker, controller or topic that it is or belongs to, e.g. `broker/2`; else the whole name."""
@@ -154,7 +149,7 @@ MOST_VALUES = 1000
 """Entries of a list of evidence that are kept."""
 
 
-def as_text(value: Value) -> str:
+def as_text(value: Value | tuple[Scalar | Record, ...]) -> str:
     """Return a value of evidence as sentences show it: lists are joined by commas, true and false are as in JSON."""
     if isinstance(value, bool):
         return str(value).lower()

@@ -121,10 +121,10 @@ class Coverage(Struct, frozen=True, kw_only=True):
 class StatusCounts(Struct, frozen=True, kw_only=True):
     """Findings by status, those not listed included."""
 
-    FAIL: Count = 0
-    PASS: Count = 0
-    UNKNOWN: Count = 0
-    NOT_APPLICABLE: Count = 0
+    FAIL: Count
+    PASS: Count
+    UNKNOWN: Count
+    NOT_APPLICABLE: Count
 
 
 class CodeGroup(Struct, frozen=True, kw_only=True):
@@ -319,6 +319,20 @@ class MarginStep(Struct, frozen=True, kw_only=True):
     lines: tuple[RemedyPart, ...]
 
 
+class PlannedChange(Struct, frozen=True, kw_only=True):
+    """A step of a change, as the reports before a change have it.
+
+    Attributes:
+        halfway: What holds, and what breaks, until the next step.
+        lines: The commands as values.
+    """
+
+    text: str
+    halfway: str = ""
+    commands: tuple[str, ...]
+    lines: tuple[RemedyPart, ...] = ()
+
+
 class OpenInput(Struct, frozen=True, kw_only=True):
     """What is not known, and what would answer it."""
 
@@ -472,7 +486,7 @@ class ViewColumn(Struct, frozen=True, kw_only=True):
     values: tuple[str, ...]
 
 
-class Views(Struct, frozen=True, kw_only=True):
+class ReportedViews(Struct, frozen=True, kw_only=True):
     """What each party says of the whole cluster: a value for each row; parties that said the same share a column."""
 
     rows: tuple[str, ...] = ()
@@ -526,8 +540,18 @@ class Report(Struct, frozen=True, kw_only=True):
     quorum: QuorumState | None = None
     matrix: Matrix
     reach: tuple[ReachRow, ...] = ()
-    views: Views = Views()
+    views: ReportedViews = ReportedViews()
     origin: Literal["bundle"] | UnsetType = UNSET
+
+    @property
+    def unresolved(self) -> tuple["ReportedIncident | EarlierIncident", ...]:
+        """The incidents that are open, or were when they could be judged last."""
+        return (*self.incidents, *self.incomparable_incidents)
+
+
+def report_text(report: Report) -> str:
+    """Return the text of `findings.json`: ASCII, in which no character of a cluster acts on a terminal."""
+    return json.dumps(msgspec.to_builtins(report), indent=2) + "\n"
 
 
 def report_json(part: Struct | tuple[Struct, ...]) -> Any:  # noqa: ANN401 -- what JSON holds

@@ -9,7 +9,10 @@ from dataclasses import asdict, dataclass
 from datetime import date
 from typing import Any
 
+import msgspec
+
 from kafka_audit.model.cluster import Mute
+from kafka_audit.model.report import Report
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,18 +74,22 @@ class JudgedSnapshot:
     """The answer on one snapshot: the finished report, and the rows of the difference tables that it rests on, by table name."""
 
     snapshot_id: str
-    document: Mapping[str, Any]
+    document: Report
     differences: Mapping[str, Sequence[Mapping[str, Any]]]
 
     def to_json(self) -> str:
         """Return the text of `runs/<run_id>/judged/<snapshot id>.json`."""
-        return json.dumps({"snapshot_id": self.snapshot_id, "document": self.document, "differences": self.differences})
+        return json.dumps(
+            {"snapshot_id": self.snapshot_id, "document": msgspec.to_builtins(self.document), "differences": self.differences}
+        )
 
     @classmethod
     def from_json(cls, text: str) -> "JudgedSnapshot":
         """Read what `to_json` wrote; raises ValueError, KeyError or TypeError for any other text."""
         raw = json.loads(text)
-        return cls(snapshot_id=raw["snapshot_id"], document=raw["document"], differences=raw["differences"])
+        return cls(
+            snapshot_id=raw["snapshot_id"], document=msgspec.convert(raw["document"], Report), differences=raw["differences"]
+        )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,7 +1,7 @@
 """The report of an audit: everything that it found, as `model.report` has it."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -23,7 +23,6 @@ from kafka_audit.model.report import (
     ReportedStep,
     StatusCounts,
     UnansweredRead,
-    report_json,
 )
 from kafka_audit.model.tables import SourceRead
 from kafka_audit.model.text import clean
@@ -37,19 +36,13 @@ MOST_CHANGES = 5000
 """Changes that are listed; a controller that moved every leader of a big cluster must not make the document unreadable."""
 
 
-def build_document(*arguments: Any, **options: Any) -> dict[str, Any]:  # noqa: ANN401 -- those of `build_report`
-    """Return what `build_report` does as `findings.json` has it."""
-    document: dict[str, Any] = report_json(build_report(*arguments, **options))
-    return document
-
-
 def build_report(  # noqa: PLR0913, PLR0917 -- the contract between report and audit
     view: ClusterView,
     previous_snapshot_id: str | None,
     findings: Sequence[Finding],
     incidents: Sequence[Incident],
     changes: Sequence[Change],
-    previous_report: Mapping[str, Any] | None,
+    previous_report: Report | None,
     *,
     show_all: bool = False,
     passed_over: Iterable[str] = (),
@@ -235,27 +228,26 @@ def _addresses(held: Iterable[Address]) -> tuple[Address, ...]:
 
 
 def _earlier_incidents(
-    findings: Iterable[Finding], incidents: Iterable[Incident], previous_report: Mapping[str, Any] | None
+    findings: Iterable[Finding], incidents: Iterable[Incident], previous_report: Report | None
 ) -> tuple[list[EarlierIncident], list[EarlierIncident]]:
     """Return what became of the previous report's incidents: all findings resolved, or some that could not be judged.
 
     An incident that could not be judged is kept until it is, so that its end is reported.
     """
-    report = previous_report or {}
     now = {(f.code, f.resource.name): f for f in findings}
     open_now = {fingerprint for incident in incidents for fingerprint in incident.findings}
-    names = {f["fingerprint"]: (f["code"], f["resource"]["name"]) for f in report.get("findings", ())}
+    names = {f.fingerprint: (f.code, f.resource.name) for f in (previous_report.findings if previous_report else ())}
     resolved: list[EarlierIncident] = []
     incomparable: list[EarlierIncident] = []
-    for incident in (*report.get("incidents", ()), *report.get("incomparable_incidents", ())):
-        became = [now.get(names[fingerprint]) for fingerprint in incident["findings"] if fingerprint in names]
+    for incident in previous_report.unresolved if previous_report else ():
+        became = [now.get(names[fingerprint]) for fingerprint in incident.findings if fingerprint in names]
         if any(f is not None and (f.status is Status.FAIL or f.fingerprint in open_now) for f in became):
             continue
         reported = EarlierIncident(
-            headline=incident["headline"],
-            cause=incident["cause"],
-            severity=incident["severity"],
-            findings=tuple(incident["findings"]),
+            headline=incident.headline,
+            cause=incident.cause,
+            severity=incident.severity,
+            findings=incident.findings,
         )
         all_resolved = bool(became) and all(f is None or is_over(f) for f in became)
         (resolved if all_resolved else incomparable).append(reported)

@@ -7,7 +7,9 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from jinja2 import TemplateError
+from msgspec import to_builtins
 
+from kafka_audit.model.report import Report
 from kafka_audit.model.text import clean
 from kafka_audit.report import digest, formats
 from kafka_audit.report.html import cluster as cluster_page
@@ -27,17 +29,20 @@ _LONGEST = 300
 _WIDTH = 100
 
 
-def require_publishable(document: Mapping[str, Any], now: datetime | None = None) -> None:
-    """Raise ValueError, which says why, where a report cannot stand in a store that other reports stand in."""
+def require_publishable(document: Report, written: Mapping[str, Any], now: datetime | None = None) -> None:
+    """Raise ValueError, which says why, where a report cannot stand in a store that other reports stand in.
+
+    `written` is the report as its file has it.
+    """
     now = now or datetime.now(UTC)
-    problem = next(_schema().iter_errors(document), None)
+    problem = next(_schema().iter_errors(written), None)
     if problem is not None:
         message = clean(f"{problem.json_path}: {problem.message}", _LONGEST)
         raise ValueError(message)
-    if not reports.times_are_past(document, now):
+    if not reports.are_past(document.started_at, document.finished_at, now=now):
         message = "started_at and finished_at are not two times in the past"
         raise ValueError(message)
-    if (document["started_at"] or "") > (document["finished_at"] or "9"):  # both in UTC, as the schema demands
+    if (document.started_at or "") > (document.finished_at or "9"):  # both in UTC, as the schema demands
         message = "it ended before it began"
         raise ValueError(message)
     try:
@@ -47,14 +52,14 @@ def require_publishable(document: Mapping[str, Any], now: datetime | None = None
         raise ValueError(message) from None
 
 
-def _render(document: Mapping[str, Any], now: datetime) -> None:
+def _render(document: Report, now: datetime) -> None:
     """Make every page and file that shows the report, of this cluster alone or beside others."""
     for render in formats.FILES.values():
         render(document)
-    json.dumps(document, allow_nan=False)
+    json.dumps(to_builtins(document), allow_nan=False)
     terminal.terminal_report(document, width=_WIDTH, color=True)
     stored = json.loads(digest.digest_text(document))
-    row = digest.restored(stored, document["snapshot_id"], 1.0)
+    row = digest.restored(stored, document.snapshot_id, 1.0)
     if row is None:
         message = "its digest cannot be read"
         raise ValueError(message)
@@ -66,7 +71,7 @@ def _render(document: Mapping[str, Any], now: datetime) -> None:
         up="../",
         here="../",
         newest=True,
-        age=pages.age(document["finished_at"], now),
+        age=pages.age(document.finished_at, now),
         notice="",
         run="",
         run_link="",

@@ -1,14 +1,13 @@
 """Which findings of a report are inside an incident: the home of this question for pages, messages, gates and digests."""
 
-from collections.abc import Mapping
-from typing import Any
+from kafka_audit.model.report import Report, ReportedIncident
 
 
-def inside(incident: Mapping[str, Any]) -> list[str]:
-    """Return the fingerprints of all findings that an incident explains; documents of earlier versions have no lower ones."""
-    return [*incident["findings"], *incident.get("explains", ())]
+def inside(incident: ReportedIncident) -> list[str]:
+    """Return the fingerprints of all findings that an incident explains."""
+    return [*incident.findings, *incident.explains]
 
 
-def incident_numbers(document: Mapping[str, Any]) -> dict[str, int]:
+def incident_numbers(document: Report) -> dict[str, int]:
     """Return the number of the incident by the fingerprint of each finding inside one; the first incident is 1."""
-    return {fingerprint: number for number, one in enumerate(document["incidents"], 1) for fingerprint in inside(one)}
+    return {fingerprint: number for number, one in enumerate(document.incidents, 1) for fingerprint in inside(one)}

@@ -44,6 +44,26 @@ def _text(value: object, indent: int) -> str:
     return "{\n" + ",\n".join(lines) + f"\n{' ' * indent}" + "}"
 
 
+_ADDED = frozenset(
+    [
+        *(
+            "passed_checks",
+            "next_failure",
+            "quorum",
+            "views",
+            "explains",
+            "candidates",
+            "remedy",
+            "lines",
+            "target",
+            "controller",
+        ),
+        *("controllers", "controller_endpoints"),
+    ]
+)
+"""Fields that reports of version 2 may lack. Others with a default are lacking in earlier ones alone, which no store takes."""
+
+
 def _described(struct: type[msgspec.Struct] | None, part: dict[str, Any]) -> dict[str, Any]:
     """Return the schema of a struct with the sentences of its docstring at the fields that they are about."""
     if struct is None or "properties" not in part:
@@ -53,6 +73,12 @@ def _described(struct: type[msgspec.Struct] | None, part: dict[str, Any]) -> dic
     properties = part["properties"]
     for name, sentence in _ATTRIBUTE.findall(attributes):
         properties[names[name]] = {"description": _line(sentence), **properties[names[name]]}
+    optional = struct.__struct_config__.omit_defaults
+    part["required"] = [
+        field.encode_name
+        for field in msgspec.structs.fields(struct)
+        if field.required or not (optional or field.default is msgspec.UNSET or field.name in _ADDED)
+    ]
     return {**part, "description": _line(text), "additionalProperties": False}
 
 

@@ -2,10 +2,10 @@
 
 import contextlib
 from collections.abc import Iterator
-from typing import Any
 
 from kafka_audit.cli.printing import difference
 from kafka_audit.model.errors import SnapshotError, UsageError
+from kafka_audit.model.report import Report
 from kafka_audit.model.text import clean, counted
 from kafka_audit.report.digest import Digest, read_digest
 from kafka_audit.report.html import timeline
@@ -41,7 +41,7 @@ def compare_stored_reports(root: str, before: str, after: str) -> timeline.Compa
     return timeline.compare_reports(then, now, [*_digests(history, between)])
 
 
-def _report(history: History, snapshot_id: str, root: str) -> dict[str, Any]:
+def _report(history: History, snapshot_id: str, root: str) -> Report:
     document = history.report(snapshot_id)
     if document is None:
         msg = f"snapshot {clean(snapshot_id)} has no report in {root}; without --reports the command creates it"

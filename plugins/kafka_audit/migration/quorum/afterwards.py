@@ -1,7 +1,6 @@
 """What became of a planned change of the quorum: what changed, what was not done, and what the new snapshot does not show."""
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.compare.addresses import address_text, same_address
@@ -10,6 +9,7 @@ from kafka_audit.migration.quorum.controller_certificates import certificate_tex
 from kafka_audit.migration.quorum.facts import QuorumFacts
 from kafka_audit.migration.quorum.preconditions import FILE_NEEDS
 from kafka_audit.model.addresses.voters import VOTERS, named_voters
+from kafka_audit.model.report import ReportedChange
 from kafka_audit.model.tables import RegisteredEndpoint
 from kafka_audit.model.text import clean, listing
 
@@ -17,7 +17,7 @@ PlanOutcome = str | dict[str, str]
 """A sentence about what was not done, or a line about what is not known."""
 
 
-def quorum_differences(before: ClusterView, after: ClusterView) -> Iterator[dict[str, Any]]:
+def quorum_differences(before: ClusterView, after: ClusterView) -> Iterator[ReportedChange]:
     """Yield how the quorum differs: its voters, and whether they are in the metadata log. Nothing where either was not read."""
     was, now = QuorumFacts(before), QuorumFacts(after)
     if was.leader is None or now.leader is None:
@@ -28,19 +28,19 @@ def quorum_differences(before: ClusterView, after: ClusterView) -> Iterator[dict
     )
     for kind, old, new in pairs:
         if old != new:
-            yield {"kind": kind, "resource": "cluster", "before": old, "after": new}
+            yield ReportedChange(kind=kind, resource="cluster", before=old, after=new)
 
 
 def _kraft_version(facts: QuorumFacts) -> str:
     return "1 (dynamic quorum)" if facts.is_dynamic else "0 (static quorum)"
 
 
-def certificate_differences(before: ClusterView, after: ClusterView) -> Iterator[dict[str, Any]]:
+def certificate_differences(before: ClusterView, after: ClusterView) -> Iterator[ReportedChange]:
     """Yield addresses of controllers that show another certificate."""
     was, now = _shown(before), _shown(after)
     for address in sorted(was.keys() & now.keys()):
         if was[address] != now[address]:
-            yield {"kind": "certificate", "resource": "cluster", "before": was[address], "after": now[address]}
+            yield ReportedChange(kind="certificate", resource="cluster", before=was[address], after=now[address])
 
 
 def _shown(view: ClusterView) -> dict[str, str]:

@@ -12,6 +12,8 @@ from itertools import compress, product
 from types import MappingProxyType
 from typing import Any
 
+from msgspec import structs
+
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.compare.addresses import address_text
 from kafka_audit.diagnosis.controller_paths import controller_paths
@@ -47,25 +49,14 @@ _WIDEST_IDS = 24
 """Characters of a list of ids that a head of the table may take; a longer one is spelt out below."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class MatrixRow:
-    """One row: `reach`, `quorum` and `view` hold a character for each column of `matrix_columns`."""
+def worst_cells(row: MatrixObserver) -> str:
+    """Return a row of `matrix_rows` as it is shown."""
+    return _worst(row.reach, row.quorum, row.view)
 
-    name: str
-    broker: int | None
-    controller: int | None
-    note: str
-    reach: str
-    quorum: str
-    view: str
 
-    def worst(self) -> str:
-        """Return the row as it is shown."""
-        return _worst(self.reach, self.quorum, self.view)
-
-    def reached(self) -> str:
-        """Return the row without what is seen."""
-        return _worst(self.reach, self.quorum)
+def reached_cells(row: MatrixObserver) -> str:
+    """Return a row of `matrix_rows` without what is seen."""
+    return _worst(row.reach, row.quorum)
 
 
 def _worst(*lines: str) -> str:
@@ -82,25 +73,22 @@ class MatrixColumn:
     controller: bool
 
 
-def matrix_columns(matrix: Mapping[str, Any]) -> list[MatrixColumn]:
+def matrix_columns(matrix: Matrix) -> list[MatrixColumn]:
     """Return the columns of a document's matrix: brokers first, then what is a controller alone."""
-    brokers, controllers = matrix["brokers"], matrix.get("controllers", ())
+    brokers, controllers = matrix.brokers, matrix.controllers
     found = [MatrixColumn(node=node, broker=True, controller=node in controllers) for node in brokers]
     return found + [MatrixColumn(node=node, broker=False, controller=True) for node in controllers if node not in brokers]
 
 
-def matrix_rows(matrix: Mapping[str, Any]) -> list[MatrixRow]:
-    """Return the rows of a document's matrix, each with a cell for every column."""
+def matrix_rows(matrix: Matrix) -> list[MatrixObserver]:
+    """Return the rows of a report's matrix: `reach`, `quorum` and `view` have a cell for each column of `matrix_columns`."""
     columns = matrix_columns(matrix)
     nodes = [column.node for column in columns]
-    rows: list[MatrixRow] = []
-    for raw in matrix["observers"]:
-        quorum = dict(zip(matrix.get("controllers", ()), raw.get("quorum", ""), strict=True))
-        cells = {
-            "quorum": _line(quorum, nodes, "-"),
-            **{key: raw[key].ljust(len(columns), "-") for key in ("reach", "view")},
-        }
-        rows.append(MatrixRow(**({"controller": None} | raw | cells)))
+    rows: list[MatrixObserver] = []
+    for raw in matrix.observers:
+        quorum = dict(zip(matrix.controllers, raw.quorum, strict=True))
+        reach, view = (line.ljust(len(columns), "-") for line in (raw.reach, raw.view))
+        rows.append(structs.replace(raw, reach=reach, quorum=_line(quorum, nodes, "-"), view=view))
     return rows
 
 
@@ -234,10 +222,10 @@ def _line(cells: Mapping[Any, str], columns: Sequence[Any], otherwise: str) -> s
     return "".join(cells.get(column, otherwise) for column in columns) if cells else otherwise * len(columns)
 
 
-def broker_count(matrix: Mapping[str, Any]) -> int:
+def broker_count(matrix: Matrix) -> int:
     """Return how many brokers are registered; where ZooKeeper has none or was not read, how many are known."""
-    registry = next((observer["view"] for observer in matrix["observers"] if observer["note"] == "registry"), "")
-    return registry.count(".") or len(matrix["brokers"])
+    registry = next((observer.view for observer in matrix.observers if observer.note == "registry"), "")
+    return registry.count(".") or len(matrix.brokers)
 
 
 def folded(
@@ -261,7 +249,7 @@ def _equal(signatures: Mapping[int, Hashable]) -> list[list[int]]:
     return list(groups.values())
 
 
-def matrix_lines(matrix: Mapping[str, Any], width: int) -> list[str]:
+def matrix_lines(matrix: Matrix, width: int) -> list[str]:
     """Return the matrix (as in the document) as text, with its legend beside it; empty where nothing was asked."""
     observers, columns = matrix_rows(matrix), matrix_columns(matrix)
     if not observers or not columns:
@@ -280,8 +268,8 @@ class _Table:
     spelt: Iterable[tuple[str, str]]  # what stands for ids and addresses that do not fit, and these
 
 
-def _table(observers: Sequence[MatrixRow], columns: Sequence[MatrixColumn], *, fold: bool | None) -> _Table:
-    cells = [observer.worst() for observer in observers]
+def _table(observers: Sequence[MatrixObserver], columns: Sequence[MatrixColumn], *, fold: bool | None) -> _Table:
+    cells = [worst_cells(observer) for observer in observers]
     row_groups, column_groups = folded(cells, columns, fold=fold)
     members = [[columns[c] for c in group] for group in column_groups]
     heads = [("" if group[0].broker else "ctl ") + short([column.node for column in group]) for group in members]
@@ -315,13 +303,13 @@ def spelt_nodes(nodes: Sequence[int | str]) -> str:
     return ", ".join([*filter(None, [ranges(node for node in nodes if isinstance(node, int))]), *places])
 
 
-def row_ids(group: Iterable[MatrixRow]) -> tuple[list[int | str], list[int | str]]:
+def row_ids(group: Iterable[MatrixObserver]) -> tuple[list[int | str], list[int | str]]:
     """Return the ids of brokers, and of what is a controller alone."""
     brokers: list[int | str] = [row.broker for row in group if row.broker is not None]
     return brokers, [row.controller for row in group if row.broker is None and row.controller is not None]
 
 
-def _row_name(group: Sequence[MatrixRow]) -> str:
+def _row_name(group: Sequence[MatrixObserver]) -> str:
     both = all(row.note == "controller" for row in group if row.broker is not None)
     named = zip(("broker", "controller"), row_ids(group), (" (ctl)" if both else "", ""), strict=True)
     parts = [f"{role}{'' if len(ids) == 1 else 's'} {short(ids)}{mark}" for role, ids, mark in named if ids]
@@ -329,12 +317,12 @@ def _row_name(group: Sequence[MatrixRow]) -> str:
     return ", ".join([*parts, *others])
 
 
-def _legend(matrix: Mapping[str, Any], shown: str) -> list[str]:
+def _legend(matrix: Matrix, shown: str) -> list[str]:
     legend = []
     for letter in ORDER:
         if letter not in shown:
             continue
-        texts = list(dict.fromkeys(why["text"] for why in matrix["why"] if why["letter"] == letter))
+        texts = list(dict.fromkeys(why.text for why in matrix.why if why.letter == letter))
         meaning = texts[0] if letter in LADDER and texts else ": ".join([MEANING[letter], *texts[:1]])
         more = f" (and {len(texts) - 1} more)" if len(texts) > 1 else ""
         legend.append(f"{letter}  {meaning}{more}")
@@ -350,7 +338,7 @@ def _beside(table: Sequence[str], legend: Sequence[str], width: int) -> list[str
     return [table[0], *(f"{line.ljust(column)}{note}".rstrip() for line, note in zip(body, padded, strict=True))]
 
 
-def in_words(matrix: Mapping[str, Any]) -> list[tuple[str, str]]:
+def in_words(matrix: Matrix) -> list[tuple[str, str]]:
     """Return letters with sentences, from the same grouping: for mail, and for readers who do not see the picture."""
     sentences: list[tuple[str, str]] = []
     nodes_of_columns, observers = [column.node for column in matrix_columns(matrix)], matrix_rows(matrix)
@@ -363,7 +351,7 @@ def in_words(matrix: Mapping[str, Any]) -> list[tuple[str, str]]:
     verbs |= {"A": "got no Kafka answer from", "R": "may not act at", "I": "reached another process at the address of"}
     verbs |= {"P": "got no large request through to", "E": "cannot get through to", "V": "differ on"}
     for letter, role in product(verbs, ("broker", "controller")):
-        groups: dict[tuple[int | str, ...], list[MatrixRow]] = {}
+        groups: dict[tuple[int | str, ...], list[MatrixObserver]] = {}
         for observer in observers:
             line = observer.quorum if role == "controller" else observer.view if letter == "V" else observer.reach
             if letter in line:

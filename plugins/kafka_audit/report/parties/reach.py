@@ -5,8 +5,7 @@ open a row names no broker, so a cluster of 60 brokers stays a short list until 
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
 
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.diagnosis.serve_edges import PROBED_LAYERS, ServeEdge, ServeEdges
@@ -61,23 +60,23 @@ def _passed(ends: Iterable[tuple[ServeEdge, Probe | None]], layer: str) -> list[
     return [layer in edge.passed for edge, end in ends if layer in edge.passed or (end is not None and end.layer == layer)]
 
 
-def reach_lines(rows: Sequence[Mapping[str, Any]], width: int) -> list[str]:
+def reach_lines(rows: Sequence[ReachRow], width: int) -> list[str]:
     """Return the table as text, equal rows joined and the worst first; empty if no probe fails.
 
     If the columns are too wide, a row is a paragraph.
     """
-    if not any(row["stops"] for row in rows):
+    if not any(row.stops for row in rows):
         return []
-    groups: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
+    groups: dict[str, list[ReachRow]] = defaultdict(list)
     for row in rows:
-        groups[repr([row["role"], row["listener"], row["layers"], row["stops"]])].append(row)
-    order = sorted(groups.values(), key=lambda group: group[0]["open"] - len(group[0]["brokers"]))
-    layers = [layer for layer in PROBED_LAYERS if any(layer in row["layers"] for row in rows)]
+        groups[repr([row.role, row.listener, row.layers, row.stops])].append(row)
+    order = sorted(groups.values(), key=lambda group: group[0].open - len(group[0].brokers))
+    layers = [layer for layer in PROBED_LAYERS if any(layer in row.layers for row in rows)]
     table = [["from", "listener", *layers, "stops at"]]
     for group in order[:_ROWS]:
         first = group[0]
-        counts = [_NOT_TRIED if layer not in first["layers"] else "{} of {}".format(*first["layers"][layer]) for layer in layers]
-        table.append([_places(group), clean(first["listener"], 24), *counts, "; ".join(map(_stop, first["stops"])) or "nothing"])
+        counts = [_NOT_TRIED if layer not in first.layers else "{} of {}".format(*first.layers[layer]) for layer in layers]
+        table.append([_places(group), clean(first.listener, 24), *counts, "; ".join(map(_stop, first.stops)) or "nothing"])
     widths = [max(map(len, column)) for column in zip(*(cells[:-1] for cells in table), strict=True)]
     fits = sum(widths) + 2 * (len(widths) - 1) <= width
     lines = _aligned(table, widths, width) if fits else _paragraphs(table, width)
@@ -106,12 +105,12 @@ def _paragraphs(table: Sequence[Sequence[str]], width: int) -> Iterator[str]:
         yield from wrap(f"{last} {stops}", width, "    ", "    ")
 
 
-def _places(group: Sequence[Mapping[str, Any]]) -> str:
-    ids = [row["broker"] for row in group if row["broker"] is not None]
-    others = [clean(row["from"], 24) for row in group if row["broker"] is None]
+def _places(group: Sequence[ReachRow]) -> str:
+    ids = [row.broker for row in group if row.broker is not None]
+    others = [clean(row.source, 24) for row in group if row.broker is None]
     return ", ".join([*others, *([f"{'broker' if len(ids) == 1 else 'brokers'} {short(ids)}"] if ids else [])])
 
 
-def _stop(stop: Mapping[str, Any]) -> str:
-    doubt = "" if stop["outcome"] == "failed" else "not known, "
-    return f"{stop['layer']} of {short(stop['brokers'])}: {doubt}{stop['error']}"
+def _stop(stop: ReachStop) -> str:
+    doubt = "" if stop.outcome == "failed" else "not known, "
+    return f"{stop.layer} of {short(stop.brokers)}: {doubt}{stop.error}"

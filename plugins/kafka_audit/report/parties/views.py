@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.compare.addresses import HostPort, address_text, canonical_address
-from kafka_audit.model.report import ViewColumn, Views
+from kafka_audit.model.report import ReportedViews, ViewColumn
 from kafka_audit.model.tables import BrokerView
 from kafka_audit.model.text import clean, listing, ranges
 
@@ -22,7 +22,7 @@ NOT_ASKED = "not asked"
 """The cell of a view of another listener; it differs from no other cell."""
 
 
-def build_views(view: ClusterView) -> Views:
+def build_views(view: ClusterView) -> ReportedViews:
     """Return what each party says: the first column is the registry's, in KRaft what most brokers say."""
     disputed = _disputed(view)
     rows = _questions(view, disputed)
@@ -42,7 +42,7 @@ def build_views(view: ClusterView) -> Views:
     columns = [ViewColumn(observers=tuple(dict.fromkeys(names)), values=values) for values, names in found.items()]
     first = [column for column in columns if "zookeeper" in column.observers]
     rest = sorted((column for column in columns if column not in first), key=lambda column: -len(column.observers))
-    return Views(rows=tuple(rows), columns=(*first, *rest))
+    return ReportedViews(rows=tuple(rows), columns=(*first, *rest))
 
 
 def _disputed(view: ClusterView) -> list[tuple[int, str]]:
