@@ -5,6 +5,7 @@ earlier version lacks it. `UNSET` is what JSON leaves out. A reader ignores fiel
 """
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Annotated, Any, Final, Literal
 
@@ -17,6 +18,8 @@ from kafka_audit.model.text import LONGEST_HEADLINE
 
 SCHEMA_VERSION: Final = 3
 """Of `findings.json`."""
+
+_BEYOND_ASCII = re.compile(r"[^\x00-\x7e]+")
 
 READABLE = (2, SCHEMA_VERSION)
 """Version 2 has the same fields."""
@@ -551,7 +554,11 @@ class Report(Struct, frozen=True, kw_only=True):
 
 def report_text(report: Report) -> str:
     """Return the text of `findings.json`: ASCII, in which no character of a cluster acts on a terminal."""
-    return json.dumps(msgspec.to_builtins(report), indent=2) + "\n"
+    try:
+        text = msgspec.json.format(msgspec.json.encode(report), indent=2).decode()
+    except UnicodeEncodeError:  # half a character, as a name of a cluster may have it
+        return json.dumps(msgspec.to_builtins(report), indent=2) + "\n"
+    return _BEYOND_ASCII.sub(lambda found: json.dumps(found[0])[1:-1], text) + "\n"
 
 
 def report_json(part: Struct | tuple[Struct, ...]) -> Any:  # noqa: ANN401 -- what JSON holds

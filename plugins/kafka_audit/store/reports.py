@@ -1,5 +1,6 @@
 """Stored reports: where they are, and whether one is a report that this version can read, compare with, and show."""
 
+import contextlib
 import gzip
 import json
 import zlib
@@ -72,8 +73,10 @@ def pack(files: Files, snapshot_id: str) -> None:
 
 def parse_report(text: bytes) -> Report:
     """Return the report of a `findings.json`; raises ValueError, which says what the file is, where it is no such file."""
+    # msgspec refuses half a character, which a name of a cluster may have, and does not say of which version a report is.
+    with contextlib.suppress(msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return msgspec.json.decode(text, type=Report)
     try:
-        # A name of a cluster may have half a character, which `msgspec.json` refuses.
         document = json.loads(text)
     except (ValueError, RecursionError):
         document = None
