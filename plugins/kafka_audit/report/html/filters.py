@@ -1,4 +1,7 @@
-"""Which findings a page lists: the filter in the URL, and the rows of findings that pass it, a page at a time."""
+"""Which findings a page lists: the filter in the URL, and the rows of findings that pass it, a page at a time.
+
+Findings that say the same of several brokers or topics are one row, which opens.
+"""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -9,12 +12,14 @@ from urllib.parse import urlencode
 
 from kafka_audit.model.finding import Lifecycle, Resource, Severity, Status
 from kafka_audit.model.report import Report, ReportedFinding
-from kafka_audit.model.text import clean
-from kafka_audit.report.html.alike import FindingRow, finding_rows
+from kafka_audit.model.text import clean, counted, listing, ranges
 from kafka_audit.report.inside import incident_numbers
 
 PER_PAGE = 100
 _LONGEST_WORDS = 200
+_NAMES = 3
+_PLACES = frozenset({"address", "addresses", "host", "target", "topic", "who"})
+"""Evidence that names where a finding is."""
 
 CHOICES: Mapping[str, Mapping[str, str]] = {
     "status": {
@@ -72,6 +77,15 @@ class Wanted:
 
 
 @dataclass(frozen=True, kw_only=True)
+class FindingRow:
+    """One row: findings, the first of which is shown, where they are in a few words, and the incident they are in."""
+
+    findings: tuple[ReportedFinding, ...]
+    where: str
+    incident: int | None
+
+
+@dataclass(frozen=True, kw_only=True)
 class FindingGroup:
     """Rows of a page under one title: of an incident, or beside all; `findings` are those of the group on all pages."""
 
@@ -104,7 +118,7 @@ def findings_page(document: Report, wanted: Wanted, per_page: int = PER_PAGE) ->
     """Return the requested page, or the last page: what incidents explain first, in their order."""
     inside = incident_numbers(document)
     passed = [finding for finding in document.findings if _passes(finding, wanted)]
-    found = sorted(finding_rows(passed, inside, together=wanted.rows != "each"), key=_in_order)
+    found = sorted(_finding_rows(passed, inside, together=wanted.rows != "each"), key=_in_order)
     pages = max(-(-len(found) // per_page), 1)
     number = min(wanted.page, pages)
     start = (number - 1) * per_page
@@ -184,3 +198,47 @@ def _tests(finding: ReportedFinding, wanted: Wanted) -> Iterator[bool]:
 def _says(finding: ReportedFinding, texts: Sequence[str]) -> bool:
     text = f"{finding.code} {finding.name} {clean(finding.resource.name, 1000)} {finding.message}".lower()
     return all(word in text for word in texts)
+
+
+def _finding_rows(
+    findings: Sequence[ReportedFinding], incidents: Mapping[str, int], *, together: bool = True
+) -> list[FindingRow]:
+    """Return rows in the order of their first findings; with `together`, equal findings of one incident share one.
+
+    `incidents` has the number of the incident by the fingerprint of each finding inside one.
+    """
+    found: dict[object, list[ReportedFinding]] = {}
+    for finding in findings:
+        incident = incidents.get(finding.fingerprint)
+        found.setdefault((incident, _likeness(finding)) if together else finding.fingerprint, []).append(finding)
+    return [_row(group, incidents.get(group[0].fingerprint)) for group in found.values()]
+
+
+def _likeness(finding: ReportedFinding) -> object:
+    """Return what equal findings have in common: the state, the kind of resource, its setting, and the words of the evidence."""
+    resource = Resource.of(finding.resource.name)
+    state = (finding.code, finding.status, finding.severity, finding.confidence, finding.lifecycle, finding.muted)
+    places = (resource.type, resource.listener, resource.key, resource.log_dir)
+    return state, places, frozenset(_words(finding.evidence))
+
+
+def _words(evidence: Mapping[str, object]) -> Iterator[tuple[str, str]]:
+    """Yield what says why: such as an error; not where or how much, which are numbers, names and addresses."""
+    for key, value in evidence.items():
+        if isinstance(value, str) and key not in _PLACES and not any(map(str.isdigit, value)):
+            yield key, value
+
+
+def _row(findings: Sequence[ReportedFinding], incident: int | None) -> FindingRow:
+    if len(findings) == 1:
+        return FindingRow(findings=tuple(findings), incident=incident, where=clean(findings[0].resource.name, 160))
+    resources = [Resource.of(finding.resource.name) for finding in findings]
+    topics = dict.fromkeys(resource.topic for resource in resources if resource.topic is not None)
+    ids = {resource.broker for resource in resources if resource.broker is not None}
+    if ids:
+        where = f"{'Broker' if len(ids) == 1 else 'Brokers'} {ranges(ids)}"
+    elif topics:
+        where = f"{counted(len(topics), 'topic')}: {listing((clean(name, 60) for name in topics), _NAMES)}"
+    else:
+        where = listing((clean(resource.name, 60) for resource in resources), _NAMES)
+    return FindingRow(findings=tuple(findings), incident=incident, where=where)
