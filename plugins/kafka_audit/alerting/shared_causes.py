@@ -7,7 +7,9 @@ import ipaddress
 import json
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
+
+import msgspec
 
 from kafka_audit.alerting.conditions import (
     AUDIT,
@@ -93,26 +95,21 @@ class RunTroubles:
         ended: when the newest of its audits ended, ISO 8601.
     """
 
-    troubles: tuple[Trouble, ...] = ()
+    troubles: tuple[Trouble, ...]
     audited: tuple[str, ...] = ()
     known: tuple[str, ...] = ()
     ended: str = ""
 
     def to_json(self) -> str:
         """Return the text that `from_json` reads."""
-        return json.dumps(asdict(self))
+        return json.dumps(msgspec.to_builtins(self))
 
     @classmethod
     def from_json(cls, text: str) -> "RunTroubles":
         """Read what `to_json` wrote; raises `ValueError` for anything else."""
         try:
-            raw = json.loads(text)
-            troubles = tuple(
-                Trouble(**trouble | {"marks": tuple((str(kind), str(name)) for kind, name in trouble["marks"])})
-                for trouble in raw["troubles"]
-            )
-            return cls(troubles=troubles, audited=tuple(raw["audited"]), known=tuple(raw["known"]), ended=str(raw["ended"]))
-        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+            return msgspec.convert(json.loads(text), cls)
+        except (ValueError, RecursionError) as error:
             msg = f"what the clusters of this run share is unreadable: {error}"
             raise ValueError(msg) from error
 
