@@ -355,7 +355,7 @@ def cited(report: Report, pointer: str) -> Answer:
         match part:
             case Mapping() if key in part:
                 part = part[key]
-            case list() if _PLACE.fullmatch(key) and int(key) < len(part):
+            case list() | tuple() if _PLACE.fullmatch(key) and int(key) < len(part):
                 part = part[int(key)]
             case _:
                 root = "none"

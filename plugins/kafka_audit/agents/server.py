@@ -14,6 +14,7 @@ from typing import Any
 from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.types import ToolAnnotations
+from msgspec import to_builtins
 
 from kafka_audit import __version__
 from kafka_audit.agents import answers
@@ -23,7 +24,6 @@ from kafka_audit.lint import files, versions
 from kafka_audit.lint.judging import Rules
 from kafka_audit.model.errors import AuditError, UsageError
 from kafka_audit.model.finding import Status
-from kafka_audit.model.report import report_json
 from kafka_audit.model.text import our_line, without_surrogates
 from kafka_audit.report import lint_document
 from kafka_audit.report.plain_text import explain
@@ -249,4 +249,4 @@ def _shown(store: Store, snapshot_id: str) -> Mapping[str, Any] | None:
             f"the report of snapshot {snapshot_id} is of no kind that this version can show; `kafka-audit diff` creates it again"
         )
         raise UsageError(msg)
-    return None if report is None else report_json(report)
+    return None if report is None else to_builtins(report)
