@@ -2,10 +2,11 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
+
+from msgspec import structs
 
 import small_cluster
 from kafka_audit.checks import catalogue
@@ -135,8 +136,8 @@ def large(brokers: int = BROKERS, cut: range = CUT) -> dict[str, Any]:
 
 def _overview(report: Mapping[str, Any], clusters: int) -> str:
     digest = condense(report_of(report))
-    basis = replace(digest.basis, incidents=1, headline="Broker 2 is cut off", severity="HIGH", lifecycle="new")
-    broken = replace(digest, basis=basis)
+    basis = structs.replace(digest.basis, incidents=1, headline="Broker 2 is cut off", severity="HIGH", lifecycle="new")
+    broken = structs.replace(digest, basis=basis)
     glances = [
         pages.Glance(
             cluster=f"cluster-{n}",
