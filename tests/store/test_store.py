@@ -468,6 +468,23 @@ def test_a_report_of_another_schema_is_refused_with_both_versions(store, version
         store.read_report(ID)
 
 
+def test_a_report_of_version_2_is_read_and_a_field_that_is_not_known_is_none(store):
+    earlier = report_of({"snapshot_id": ID, "schema_version": 2, "findings": [{"evidence": {"brokers": [1, 2]}}]})
+    put(store, ID, report_json(earlier) | {"of_a_later_version": 1})
+    assert store.read_report(ID) == earlier
+    assert store.read_report(ID).findings[0].evidence == {"brokers": (1, 2)}
+
+
+@pytest.mark.parametrize("name", ["topic/\ud800", "topic/é\u2028\x7f\U0001f600", "topic/\x00\x1b[2J"])
+def test_every_name_comes_back_and_is_ascii_in_the_file(tmp_path, store, name):
+    report = report_of({"snapshot_id": ID, "findings": [{"resource": {"name": name}}]})
+    store.write_report(ID, report)
+    assert store.read_report(ID) == report
+    text = _file(tmp_path, "findings.json").read_text()
+    assert text.isascii()
+    assert text == json.dumps(report_json(report), indent=2) + "\n"
+
+
 def test_no_temporary_files_stay(tmp_path, store):
     store.write(_snapshot())
     store.write_report(ID, report_of({"cluster": "prod"}))
