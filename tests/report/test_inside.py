@@ -8,7 +8,6 @@ from kafka_audit.report.digest import condense
 from kafka_audit.report.gate import evaluate_gate
 from kafka_audit.report.html import filters
 from kafka_audit.report.html.filters import Wanted
-from kafka_audit.report.inside import incident_numbers
 from kafka_audit.report.plain_text.markdown import markdown_report
 from kafka_audit.report.plain_text.terminal import terminal_report
 from reported import report_of
@@ -49,7 +48,7 @@ def test_a_lower_finding_is_inside_the_incident_that_explains_it_and_makes_no_in
     assert [names[one] for one in incident["findings"]] == ["broker/2/listener/PLAINTEXT"]
     assert [names[one] for one in incident["explains"]] == [LACKS_2]
     assert [(group["code"], group["findings"]) for group in incident["groups"]] == [("KA302", 1), ("KA604", 1)]
-    assert {names[one] for one in incident_numbers(report_of(cut_off))} == {"broker/2/listener/PLAINTEXT", LACKS_2}
+    assert {names[one] for one in report_of(cut_off).incident_numbers} == {"broker/2/listener/PLAINTEXT", LACKS_2}
 
 
 def test_terminal_and_markdown_list_beside_incidents_only_what_is_outside(cut_off):
@@ -103,7 +102,7 @@ def test_no_recorded_incident_leaves_partitions_beside_it_that_lack_only_its_bro
     pairs = {file.name.removesuffix(SUFFIX): unpacked(file.read_bytes()) for file in CLUSTERS.glob(f"*{SUFFIX}")}
     explained, alone = 0, set()
     for name, report in whole_documents(pairs).items():
-        numbers = incident_numbers(report_of(report))
+        numbers = report.incident_numbers
         for finding in report.findings:
             if finding.code in {"KA208", "KA603", "KA604"} and finding.status == "FAIL":
                 is_inside = finding.fingerprint in numbers

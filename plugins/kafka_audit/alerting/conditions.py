@@ -9,7 +9,6 @@ from kafka_audit.model.report import Report, ReportedFinding
 from kafka_audit.model.tables import Snapshot
 from kafka_audit.model.text import counted
 from kafka_audit.report import gate
-from kafka_audit.report.inside import inside
 from kafka_audit.report.worsening import affected
 
 INCIDENT, COVERAGE, AUDIT, SHARED = "incident", "coverage", "audit", "shared"
@@ -80,7 +79,7 @@ def conditions(result: AuditResult, limits: AlertLimits) -> tuple[Condition, ...
     open_conditions: list[Condition] = []
     not_collected: list[str] = []
     for incident in document.incidents:
-        grouped = [failed.pop(fingerprint) for fingerprint in inside(incident) if fingerprint in failed]
+        grouped = [failed.pop(fingerprint) for fingerprint in incident.inside if fingerprint in failed]
         if blind and incident.cause == NOT_COLLECTED:
             not_collected.append(incident.headline)
         elif grouped:

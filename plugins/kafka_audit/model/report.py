@@ -225,6 +225,11 @@ class ReportedIncident(Struct, frozen=True, kw_only=True):
     worse: Worse | UnsetType = UNSET
     groups: Annotated[tuple[CodeGroup, ...], Meta(extra_json_schema={"minItems": 1})] = ()
 
+    @property
+    def inside(self) -> tuple[str, ...]:
+        """The fingerprints of all findings that it explains."""
+        return (*self.findings, *self.explains)
+
 
 class EarlierIncident(Struct, frozen=True, kw_only=True):
     """An incident of the previous report that is not one of this."""
@@ -550,6 +555,11 @@ class Report(Struct, frozen=True, kw_only=True):
     def unresolved(self) -> tuple["ReportedIncident | EarlierIncident", ...]:
         """The incidents that are open, or were when they could be judged last."""
         return (*self.incidents, *self.incomparable_incidents)
+
+    @property
+    def incident_numbers(self) -> dict[str, int]:
+        """The number of the incident by the fingerprint of each finding inside one; the first incident is 1."""
+        return {fingerprint: number for number, one in enumerate(self.incidents, 1) for fingerprint in one.inside}
 
 
 def report_text(report: Report) -> str:

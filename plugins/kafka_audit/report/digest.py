@@ -16,7 +16,6 @@ from kafka_audit.model.errors import SnapshotError
 from kafka_audit.model.finding import Severity, SeverityName, Status
 from kafka_audit.model.report import Count, Report, ReportedFinding
 from kafka_audit.model.text import clean
-from kafka_audit.report.inside import inside
 from kafka_audit.report.state import Basis, CheckState, basis, state_of_basis
 from kafka_audit.store import reports
 from kafka_audit.store.history import History
@@ -160,14 +159,14 @@ def _lanes(document: Report) -> list[Lane]:
     lanes: dict[str, Lane] = {}
     explained: set[str] = set()
     for incident in document.incidents:
-        explained.update(inside(incident))
+        explained.update(incident.inside)
         cause, before = incident.cause, lanes.get(incident.cause)
         lanes[cause] = Lane(
             code=cause,
             incident=True,
             severity=before.severity if before else incident.severity,
             name=names.get(cause, ""),
-            number=len(inside(incident)) + (before.number if before else 0),
+            number=len(incident.inside) + (before.number if before else 0),
         )
     alone: dict[str, list[ReportedFinding]] = {}
     for finding in document.findings:

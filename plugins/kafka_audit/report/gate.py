@@ -4,7 +4,6 @@ from kafka_audit.model.errors import UsageError
 from kafka_audit.model.finding import Severity, Status
 from kafka_audit.model.report import Report, ReportedFinding
 from kafka_audit.model.text import clean, counted, our_line
-from kafka_audit.report.inside import inside
 
 CLEAN, FAILED, UNCOVERED = 0, 3, 4
 """Exit codes of the gate (contract)."""
@@ -53,7 +52,7 @@ def fails_gate(finding: ReportedFinding, least: Severity) -> bool:
 def _headline(document: Report, failed: list[ReportedFinding]) -> str:
     """Return the first headline that explains a failure, else the worst failure's own message."""
     fingerprints = {finding.fingerprint for finding in failed}
-    reported = [incident for incident in document.incidents if fingerprints.intersection(inside(incident))]
+    reported = [incident for incident in document.incidents if fingerprints.intersection(incident.inside)]
     if reported:
         more = len(reported) - 1
         return our_line(reported[0].headline) + (f" and {counted(more, 'more incident')}" if more else "")

@@ -13,7 +13,6 @@ from urllib.parse import urlencode
 from kafka_audit.model.finding import Lifecycle, Resource, Severity, Status
 from kafka_audit.model.report import Report, ReportedFinding
 from kafka_audit.model.text import clean, counted, listing, ranges
-from kafka_audit.report.inside import incident_numbers
 
 PER_PAGE = 100
 _LONGEST_WORDS = 200
@@ -116,7 +115,7 @@ class FindingsPage:
 
 def findings_page(document: Report, wanted: Wanted, per_page: int = PER_PAGE) -> FindingsPage:
     """Return the requested page, or the last page: what incidents explain first, in their order."""
-    inside = incident_numbers(document)
+    inside = document.incident_numbers
     passed = [finding for finding in document.findings if _passes(finding, wanted)]
     found = sorted(_finding_rows(passed, inside, together=wanted.rows != "each"), key=_in_order)
     pages = max(-(-len(found) // per_page), 1)

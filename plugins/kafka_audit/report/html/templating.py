@@ -15,7 +15,6 @@ from kafka_audit.model.commands import Prose
 from kafka_audit.model.report import PlannedChange, ReportedFinding, ReportedStep
 from kafka_audit.model.text import clean, counted, our_line, ranges
 from kafka_audit.report import remedies
-from kafka_audit.report.inside import inside
 from kafka_audit.report.text import candidate_text
 from kafka_audit.report.worsening import worse_text
 
@@ -47,7 +46,6 @@ def jinja_environment() -> Environment:
         "step_lines": remedies.step_lines,
         "by_broker": by_broker,
         "candidate_text": candidate_text,
-        "inside": inside,
         "worse_text": worse_text,
     }
     found.globals["counted"] = counted

@@ -8,7 +8,6 @@ from kafka_audit.model import quoting
 from kafka_audit.model.report import CodeGroup, Report, ReportedIncident, ReportedStep, ReportedViews
 from kafka_audit.model.text import clean, counted, our_line
 from kafka_audit.report import remedies, state, unknowns
-from kafka_audit.report.inside import incident_numbers
 from kafka_audit.report.parties import agreement, matrix
 from kafka_audit.report.parties.quorum import quorum_text
 from kafka_audit.report.parties.views import NOT_ASKED, who
@@ -172,7 +171,7 @@ def _views(views: ReportedViews) -> Iterator[str]:
 
 
 def _findings(document: Report) -> Iterator[str]:
-    inside = incident_numbers(document)
+    inside = document.incident_numbers
     open_findings = (finding for finding in document.findings if finding.status in {"FAIL", "UNKNOWN"})
     shown = [finding for finding in open_findings if finding.fingerprint not in inside]
     yield from ("", "## Other findings" if inside else "## Findings", "")

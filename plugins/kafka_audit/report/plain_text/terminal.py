@@ -6,7 +6,6 @@ from datetime import datetime
 from kafka_audit.model.finding import CHANGES, Resource, Severity
 from kafka_audit.model.report import Report, ReportedFinding, ReportedIncident, ReportedStep
 from kafka_audit.report import remedies, unknowns
-from kafka_audit.report.inside import incident_numbers
 from kafka_audit.report.parties import agreement, matrix, reach
 from kafka_audit.report.parties.quorum import quorum_text
 from kafka_audit.report.text import (
@@ -55,7 +54,7 @@ class _AuditPage:
         self.document = document
         self.width = width
         self.paint = paint
-        in_incidents = incident_numbers(document)
+        in_incidents = document.incident_numbers
         failed = [f for f in document.findings if f.status == "FAIL"]
         self.alone = [f for f in failed if f.fingerprint not in in_incidents and not f.muted]
         self.muted = [f for f in failed if f.muted]
