@@ -86,7 +86,7 @@ accept: $(INSTALLED) ## show what changed in expected results, and accept it: ca
 airflow: needs-namespaces needs-java $(INSTALLED) ## check the wheel with releases of Airflow and Python [AIRFLOW=3.3.2/3.12]
 	@for target in $(AIRFLOW); do testbed/airflow.sh "$${target%/*}" "$${target#*/}" || exit 1; done
 
-docs: $(INSTALLED) ## generate docs/checks, docs/symptoms, docs/tables.md, docs/logs.md, and the embedded engine's SQL
+docs: $(INSTALLED) ## generate docs/checks, docs/symptoms, docs/tables.md, docs/logs.md, docs/findings.schema.json, and the embedded engine's SQL
 	@$(write-docs)
 
 # -W: a broken link and a page outside of the navigation are errors. -E: the navigation is not in the pages, so none is kept.

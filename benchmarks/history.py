@@ -24,7 +24,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+from msgspec import structs
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
@@ -73,6 +75,9 @@ from kafka_audit.model.tables import (  # noqa: E402
 from kafka_audit.report import digest  # noqa: E402
 from kafka_audit.store import Store, parquet  # noqa: E402
 from kafka_audit.store.history import DIGEST  # noqa: E402
+
+if TYPE_CHECKING:
+    from kafka_audit.model.report import Report
 
 BROKERS, TOPICS, PARTITIONS = range(20), 200, 10
 CLUSTER, CLUSTER_ID = "prod", "kX9wAAAAAAAAAAAAAAAAAQ"
@@ -416,7 +421,7 @@ class Year:
         self.store = store
         self.ids: list[str] = []
         self.kinds: Counter[str] = Counter()
-        self._documents: dict[str, list[dict[str, Any]]] = defaultdict(list)
+        self._documents: dict[str, list[Report]] = defaultdict(list)
         self._differences: dict[str, Any] = {}
 
     def audit(self, cluster: Cluster, hour: int) -> None:
@@ -440,7 +445,8 @@ class Year:
             self.store.write_answer(run, JobAnswer(judged=(snapshot_id,), failed=()))
             self.store.conclude_run(run)
             times = {"started_at": f"{at:%Y-%m-%dT%H:%M:%SZ}", "finished_at": f"{at + timedelta(seconds=9):%Y-%m-%dT%H:%M:%SZ}"}
-            document = real[self.kinds[kind] % _REAL] | times | {"snapshot_id": snapshot_id, "previous_snapshot_id": previous}
+            last = real[self.kinds[kind] % _REAL]
+            document = structs.replace(last, **times, snapshot_id=snapshot_id, previous_snapshot_id=previous)
             self.store.write_differences(snapshot_id, self._differences)
             self.store.write_report(snapshot_id, document)
             self.store.write_rendering(snapshot_id, DIGEST, digest.digest_text(document), newest=False)

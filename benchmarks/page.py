@@ -6,12 +6,15 @@ size of the report as one file.
 """
 
 import argparse
-import copy
 import os
 import sys
 import tempfile
 import time
 from pathlib import Path
+
+from msgspec import structs
+
+from kafka_audit.model.report import Report
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
@@ -82,7 +85,7 @@ def _measured(client: TestClient, path: str) -> float:
     return max(first, again)
 
 
-def _stored(store: Store) -> tuple[dict, str]:
+def _stored(store: Store) -> tuple[Report, str]:
     spec = {
         "brokers": {n: f"kafka-{n}.kafka:9092" for n in range(BROKERS)},
         "views": dict.fromkeys(range(40, BROKERS), "empty") | {8: {"answers": False}},
@@ -101,11 +104,12 @@ def _stored(store: Store) -> tuple[dict, str]:
     numbers = range(FINDINGS - len(findings))
     findings += [small_cluster.finding("KA601", f"topic/orders-{p // 50}/partition/{p % 50}", severity="HIGH") for p in numbers]
     view = small_cluster.view(small_cluster.snapshot(spec))
-    document = reports.build_document(view, None, findings, incidents(view, findings, ()), (), None) | {"cluster": "big"}
+    report = reports.build_report(view, None, findings, incidents(view, findings, ()), (), None)
+    document = structs.replace(report, cluster="big")
     newest = ""
     for hour in range(AUDITS):
         newest = f"20260914T{hour:02}0000Z-big-{hour:04x}"
-        told = copy.copy(document) | {"snapshot_id": newest, "finished_at": f"2026-09-14T{hour:02}:00:00Z"}
+        told = structs.replace(document, snapshot_id=newest, finished_at=f"2026-09-14T{hour:02}:00:00Z")
         store.write_report(newest, told)
         store.write_rendering(newest, DIGEST, digest.digest_text(told), newest=False)
     return document, newest
@@ -118,7 +122,7 @@ def _stored_clusters(store: Store) -> str:
     }
     view = small_cluster.view(small_cluster.snapshot(spec))
     documents = [
-        reports.build_document(view, None, findings, incidents(view, findings, ()), (), None)
+        reports.build_report(view, None, findings, incidents(view, findings, ()), (), None)
         for findings in ([], [small_cluster.finding("KA105", "broker/2", severity="CRITICAL")])
     ]
     lines = ["clusters:"]
@@ -129,7 +133,8 @@ def _stored_clusters(store: Store) -> str:
         for hour in range(AUDITS):
             document = documents[number % 10 in {3, 7}]
             snapshot_id = f"20260914T{hour:02}0000Z-{cluster}-{hour:04x}"
-            told = document | {"cluster": cluster, "snapshot_id": snapshot_id, "finished_at": f"2026-09-14T{hour:02}:00:00Z"}
+            at = f"2026-09-14T{hour:02}:00:00Z"
+            told = structs.replace(document, cluster=cluster, snapshot_id=snapshot_id, finished_at=at)
             store.write_report(snapshot_id, told)
             store.write_rendering(snapshot_id, DIGEST, digest.digest_text(told), newest=False)
     return "\n".join(lines) + "\n"

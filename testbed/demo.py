@@ -11,11 +11,11 @@ import signal
 import sys
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from kafka_audit.model.errors import AuditError
+from kafka_audit.model.report import Report
 from kafka_audit.report.plain_text import terminal
 from kafka_audit.store import Store
 from testbed import Bed, BedError, Cluster, jars
@@ -87,19 +87,19 @@ class Demo:
 
     def _first(self, airflow: AirflowHome) -> None:
         run, document = self._audit(airflow, "audit-broken.log")
-        causes = [incident["cause"] for incident in document["incidents"]]
+        causes = [incident.cause for incident in document.incidents]
         if run.returncode != 1 or CAUSE not in causes or not _failing(document, CAUSE):
             raise DemoError(_disappointed(f"the gate had to fail with {CAUSE}", run, document))
-        self.say(f"the gate failed, as expected: {document['incidents'][0]['headline']}")
+        self.say(f"the gate failed, as expected: {document.incidents[0].headline}")
 
     def _second(self, airflow: AirflowHome) -> None:
         run, document = self._audit(airflow, "audit-repaired.log")
-        resolved = sorted({f["code"] for f in document["findings"] if f["lifecycle"] == "resolved"})
-        if run.returncode != 0 or CAUSE not in resolved or document["incidents"]:
+        resolved = sorted({f.code for f in document.findings if f.lifecycle == "resolved"})
+        if run.returncode != 0 or CAUSE not in resolved or document.incidents:
             raise DemoError(_disappointed(f"the gate had to pass and {CAUSE} to be resolved", run, document))
         self.say(f"the gate passed; resolved since the last audit: {', '.join(resolved)}")
 
-    def _audit(self, airflow: AirflowHome, log: str) -> tuple[DagRun, Mapping[str, Any]]:
+    def _audit(self, airflow: AirflowHome, log: str) -> tuple[DagRun, Report]:
         """Run the DAG and show the report that it wrote."""
         self.say("Airflow: DAG kafka_audit")
         run = airflow.run(self._work / log, say=lambda task: self.say(f"  task {task}"))
@@ -113,12 +113,12 @@ class Demo:
         return run, document
 
 
-def _failing(document: Mapping[str, Any], code: str) -> bool:
-    return any(f["code"] == code and f["status"] == "FAIL" and not f["muted"] for f in document["findings"])
+def _failing(document: Report, code: str) -> bool:
+    return any(f.code == code and f.status == "FAIL" and not f.muted for f in document.findings)
 
 
-def _disappointed(expected: str, run: DagRun, document: Mapping[str, Any] | None) -> str:
-    headlines = "nothing" if document is None else json.dumps([incident["headline"] for incident in document["incidents"]])
+def _disappointed(expected: str, run: DagRun, document: Report | None) -> str:
+    headlines = "nothing" if document is None else json.dumps([incident.headline for incident in document.incidents])
     return f"{run.tail()}\n\n{expected}; it ended with {run.returncode}, incidents: {headlines}. Its whole log: {run.log}"
 
 

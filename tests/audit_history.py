@@ -2,6 +2,8 @@
 
 from datetime import UTC, date, datetime, timedelta
 
+from msgspec import structs
+
 import small_cluster
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.incidents import causes, findings
@@ -79,14 +81,13 @@ class History:
         before = (
             None
             if previous is None
-            else Snapshot(snapshot_id=previous["snapshot_id"], cluster="prod", cluster_id=cluster_id, rows=())
+            else Snapshot(snapshot_id=previous.snapshot_id, cluster="prod", cluster_id=cluster_id, rows=())
         )
         view = ClusterView(snapshot, before, small_cluster.view(snapshot).differences)
         found = findings.findings_with_lifecycle(
             view, judged, mutes=[Mute(**mute) for mute in mutes], previous_report=previous, today=date(2026, 9, 14)
         )
         incidents = causes.incidents(view, found, ())
-        report = document.build_document(view, previous and previous["snapshot_id"], found, incidents, (), previous)
-        report["finished_at"] = f"{self.now:%Y-%m-%dT%H:%M:%SZ}"
-        self._reports[cluster_id] = report
-        return report
+        report = document.build_report(view, previous and previous.snapshot_id, found, incidents, (), previous)
+        self._reports[cluster_id] = structs.replace(report, finished_at=f"{self.now:%Y-%m-%dT%H:%M:%SZ}")
+        return self._reports[cluster_id]

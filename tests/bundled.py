@@ -12,8 +12,9 @@ from kafka_audit.differences.found import Differences
 from kafka_audit.differences.tables import DIFFERENCES
 from kafka_audit.incidents.causes import incidents
 from kafka_audit.report import formats
-from kafka_audit.report.document import build_document
+from kafka_audit.report.document import build_report
 from kafka_audit.store import Store, bundles
+from reported import report_of
 
 ID = "20260914T180000Z-prod-0001"
 SPEC = {
@@ -36,8 +37,8 @@ def judged_store(root, snapshot_id=ID):
 def judge(store, snapshot):
     view = small_cluster.view(snapshot)
     findings = [small_cluster.finding("KA105", "broker/0", severity="CRITICAL")]
-    document = build_document(view, None, findings, incidents(view, findings, ()), (), None)
-    store.write_report(snapshot.snapshot_id, document)
+    document = build_report(view, None, findings, incidents(view, findings, ()), (), None)
+    store.write_report(snapshot.snapshot_id, report_of(document))
     store.write_differences(snapshot.snapshot_id, Differences.from_rows(DIFFERENCES, ()).to_plain())
 
 

@@ -6,12 +6,14 @@ from dataclasses import replace
 from datetime import date
 from html.parser import HTMLParser
 
+from msgspec import structs
+
 import small_cluster
 from kafka_audit.checks import catalogue
 from kafka_audit.incidents import findings
 from kafka_audit.incidents.causes import incidents
 from kafka_audit.model.finding import Change, Judgement, Status
-from kafka_audit.report.document import build_document
+from kafka_audit.report.document import build_report
 
 MARKUP = "<script>alert(1)</script><img src=x onerror=alert(1)>\"'&amp;"
 CONTROL = "\x1b[31m\x1b]0;title\x07\x00\r\n\x9b2J\u2028"
@@ -78,9 +80,8 @@ def document(string, cluster="prod"):
     kinds = ("broker_came", "endpoint", "config", "acl", "topic_created", "version")
     changes = [Change(kind=kind, resource=string, before=string, after=string) for kind in kinds]
     causes = incidents(view, judged_findings, changes)
-    return build_document(view, None, judged_findings, causes, changes, None, show_all=True, passed_over=[string]) | {
-        "cluster": cluster
-    }
+    found = build_report(view, None, judged_findings, causes, changes, None, show_all=True, passed_over=[string])
+    return structs.replace(found, cluster=cluster)
 
 
 def _judgements(snapshot_id, string):

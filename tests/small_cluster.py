@@ -20,7 +20,6 @@ from kafka_audit.model.finding import (
     Severity,
     Status,
     fingerprint,
-    from_json,
 )
 from kafka_audit.model.tables import LARGE, Snapshot
 
@@ -60,7 +59,7 @@ def finding(code: str, resource: str, **told: Any) -> Finding:
         confidence=Confidence(told.get("confidence", "measured")),
         resource=Resource.of(resource),
         message=told.get("message", f"{code} at {resource}"),
-        evidence=from_json(told.get("evidence", {})),
+        evidence={key: tuple(value) if isinstance(value, list) else value for key, value in told.get("evidence", {}).items()},
         remedy=(told["remediation"],) if "remediation" in told else (),
         fingerprint=fingerprint(code, CLUSTER_ID, resource),
         lifecycle=Lifecycle(told.get("lifecycle", "new")),

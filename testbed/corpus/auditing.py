@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from kafka_audit import audit, settings
 from kafka_audit.job import embedded_job, spark_job
+from kafka_audit.model.report import report_json
 from kafka_audit.spark import session
 from kafka_audit.store import Store
 from testbed.corpus.scene import NAME, Scene
@@ -70,7 +71,8 @@ class Auditor:
         described = settings.load(str(config))
         audit.prepare_request(store, [snapshot], {snapshot: previous}, run, clusters=described, show_all=True)
         self._answer(store, run)
-        (document,) = audit.write_reports(store, run, described)
+        (report,) = audit.write_reports(store, run, described)
+        document: dict[str, Any] = report_json(report)
         return document
 
     def _answer(self, store: Store, run: str) -> None:

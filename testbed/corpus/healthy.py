@@ -12,6 +12,7 @@ from kafka_audit.report.gate import evaluate_gate
 from testbed.corpus import record, score
 from testbed.corpus.actions import carry_out
 from testbed.corpus.catalogue import LOADS, VERSIONS, Control, controls
+from testbed.corpus.documents import report_of
 from testbed.corpus.inputs import ALL_INPUTS, DEFAULT
 from testbed.corpus.quorum_inputs import quorum_inputs
 from testbed.corpus.runner import Stage, commit, now
@@ -98,7 +99,7 @@ def audit(inputs: str, report: Mapping[str, Any]) -> dict[str, Any]:
     failing = score.failing(report)
     return {
         "inputs": inputs,
-        "exit": evaluate_gate(report, "high", 1.0)[0],
+        "exit": evaluate_gate(report_of(report), "high", 1.0)[0],
         "asked": report["coverage"]["asked"],
         "answered": report["coverage"]["answered"],
         "unknown": sorted({finding["code"] for finding in report["findings"] if finding["status"] == "UNKNOWN"}),

@@ -354,7 +354,7 @@ def run_control(stage: Stage, control: Control, version: str, rounds: int) -> di
         "commit": commit(),
         "engine": stage.engine,
         "audits": len(reports),
-        "exits": [evaluate_gate(report, "high", 1.0)[0] for report in reports],
+        "exits": [evaluate_gate(documents.report_of(report), "high", 1.0)[0] for report in reports],
         "asked": sum(audit["asked"] for audit in coverage),
         "answered": sum(audit["answered"] for audit in coverage),
         "alarms": score.alarms(reports),

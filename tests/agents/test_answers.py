@@ -7,6 +7,7 @@ import pytest
 import hostile
 from kafka_audit.agents import answers
 from kafka_audit.model.errors import UsageError
+from kafka_audit.model.report import report_json
 from samples import sampled
 
 
@@ -112,8 +113,8 @@ def test_what_would_decide_begins_with_the_incidents(some_login_fails):
 
 @pytest.mark.parametrize("strings", sampled(hostile.STRINGS, every=3, ids=hostile.NAMES))
 def test_what_a_cluster_named_itself_is_a_value_and_never_a_key(strings):
-    document = json.loads(json.dumps(hostile.document(strings)))
-    harmless = json.loads(json.dumps(hostile.document(hostile.STRINGS[0])))
+    document = report_json(hostile.document(strings))
+    harmless = report_json(hostile.document(hostile.STRINGS[0]))
     for ask in (answers.why, answers.not_known, answers.findings, answers.overview, answers.what_would_decide):
         answer = ask(document)
         text = json.dumps(answer)

@@ -17,7 +17,9 @@ import hostile
 from kafka_audit.agents import answers
 from kafka_audit.agents.server import create_server
 from kafka_audit.cli import main
+from kafka_audit.model.report import report_json
 from kafka_audit.store import Store
+from reported import report_of
 
 TOOLS = {
     "clusters", "why", "findings", "party", "reach", "not_known", "what_would_decide", "changes", "cite", "explain", "lint",
@@ -32,7 +34,7 @@ def store(tmp_path, audited):
     filled = Store(tmp_path / "store")
     filled.prepare()
     filled.write(snapshot)
-    filled.write_report(document["snapshot_id"], document)
+    filled.write_report(document["snapshot_id"], report_of(document))
     return filled.root, document
 
 
@@ -182,8 +184,11 @@ def flooded(store, copies):
     (finding,) = [finding for finding in document["findings"] if finding["status"] == "FAIL"][:1]
     grown = finding | {"evidence": {"text": "a" * 3000, "commands": ["b" * 20_000]}}
     report = document | {"findings": [*document["findings"], *[grown] * copies]}
-    report |= {"incidents": document["incidents"] * copies, "changes": [{"kind": "x"}] * copies}
-    Store(root).write_report(document["snapshot_id"], report)
+    report |= {
+        "incidents": document["incidents"] * copies,
+        "changes": [{"kind": "x", "resource": "y", "before": None, "after": None}] * copies,
+    }
+    Store(root).write_report(document["snapshot_id"], report_of(report))
     return report
 
 
@@ -262,12 +267,12 @@ def test_lint_and_explain_need_no_cluster(tmp_path):
 
 def test_hostile_names_stay_inside_values(tmp_path, audited):
     _, snapshot = audited("cut_off", "one_broker_inferred")
-    document = hostile.document(hostile.STRINGS[-1]) | {"snapshot_id": snapshot.snapshot_id}
+    document = report_json(hostile.document(hostile.STRINGS[-1])) | {"snapshot_id": snapshot.snapshot_id}
     filled = Store(tmp_path / "store")
     filled.prepare()
     filled.write(snapshot)
     document["cluster"] = filled.clusters()[0]
-    filled.write_report(document["snapshot_id"], document)
+    filled.write_report(document["snapshot_id"], report_of(document))
     hello, tools, (why,) = conversation(filled.root, ("why", {"cluster": document["cluster"]}))
     assert json.loads(why.content[0].text)["incidents"]
     assert why.content[0].text.isascii()

@@ -64,7 +64,7 @@ def test_a_new_incident_says_what_why_and_what_to_do(story):
 
 def lifecycle(alert):
     """Return how the report of an alert, which is attached to it, calls its first incident."""
-    return lifecycle_text(alert.document["incidents"][0])
+    return lifecycle_text(alert.document.incidents[0])
 
 
 def test_an_alert_that_is_worse_where_the_report_goes_on_says_with_what_each_is_compared(story):

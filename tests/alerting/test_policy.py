@@ -4,13 +4,15 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+from msgspec import UNSET
 
 import audit_history
 from audit_history import History, cut_off
 from kafka_audit.alerting import policy
 from kafka_audit.alerting.conditions import AlertLimits, AuditResult
 from kafka_audit.alerting.dedupe_state import DedupeState
-from kafka_audit.report.worsening import Worsening, worsening_to_json
+from kafka_audit.model.report import Report
+from kafka_audit.report.worsening import Worsening
 
 OTHER = ("KA312", "broker/2", "CRITICAL", {})
 
@@ -23,7 +25,7 @@ class Channel:
         self.limits = limits or AlertLimits()
 
     def hears(self, audited, now):
-        document = audited if isinstance(audited, dict) else None
+        document = audited if isinstance(audited, Report) else None
         result = AuditResult(cluster="prod", document=document, why="" if document else audited)
         events, after = policy.decide_alert(self.state, result, now, self.limits)
         self.state = DedupeState.from_json(after.to_json())
@@ -89,7 +91,7 @@ def test_two_incidents_that_become_one_are_not_worse_as_in_the_report_but_what_j
     assert len(channel.hears(history.audit(*cut_off(1), apart), history.now)) == 2
     document = history.audit(*cut_off(1, 3, *extra))
     assert [event.worse for event in channel.hears(document, history.now)] == said
-    assert [incident.get("worse") for incident in document["incidents"]] == [worsening_to_json(said[0]) if said else None]
+    assert [incident.worse for incident in document.incidents] == [said[0].reported if said else UNSET]
 
 
 def test_what_flaps_between_one_and_two_brokers_is_told_worse_once(tell):

@@ -11,10 +11,12 @@ from kafka_audit import audit
 from kafka_audit.model.cluster import Cluster, Keep, Mute
 from kafka_audit.model.errors import EngineError, SnapshotError, StoreError, UsageError
 from kafka_audit.model.finding import Judgement, Status
+from kafka_audit.model.report import report_json
 from kafka_audit.model.run import SnapshotPair
 from kafka_audit.model.tables import Snapshot, SnapshotInfo, SourceRead
 from kafka_audit.report import digest, gate
 from kafka_audit.store import Store
+from reported import report_of
 
 FIRST, SECOND = "20260131T080000Z-prod-00aa", "20260131T090000Z-prod-00bb"
 PROD = Cluster(name="prod", bootstrap=("127.0.0.1:1",))
@@ -129,10 +131,10 @@ def test_a_damaged_previous_snapshot_is_passed_over_for_its_own_cluster_only(tmp
     assert store.read_request("r1") == asked
 
     answer_with(store, "r1", [])
-    documents = audit.write_reports(store, "r1", {})
+    documents = report_json(audit.write_reports(store, "r1", {}))
     assert SECOND in documents[0]["passed_over"][0]
     assert SECOND not in str(documents[1])
-    assert store.read_report(third) == documents[0]
+    assert report_json(store.read_report(third)) == documents[0]
 
 
 def test_without_a_whole_predecessor_a_cluster_is_compared_with_nothing_and_its_report_says_so(tmp_path, store):
@@ -140,7 +142,7 @@ def test_without_a_whole_predecessor_a_cluster_is_compared_with_nothing_and_its_
     asked = audit.prepare_request(store, [SECOND], None, "r1", damaged=lambda _: None)
     assert asked.pairs[0].previous_snapshot_id is None
     answer_with(store, "r1", [])
-    assert f"{FIRST}/sample.parquet: is missing" in audit.write_reports(store, "r1", {})[0]["passed_over"][0]
+    assert f"{FIRST}/sample.parquet: is missing" in audit.write_reports(store, "r1", {})[0].passed_over[0]
 
 
 def test_a_damaged_baseline_that_was_asked_for_is_refused_all_the_same(tmp_path, store):
@@ -162,12 +164,12 @@ def _stale(snapshot_id):
 def test_conclude_writes_a_report_for_each_snapshot_of_the_run_and_tells_ongoing_from_new(tmp_path, store):
     audit.prepare_request(store, [SECOND, FIRST], None, "r1")
     answer_with(store, "r1", [_stale(FIRST), _stale(SECOND)])
-    documents = audit.write_reports(store, "r1", {"prod": PROD})
+    documents = report_json(audit.write_reports(store, "r1", {"prod": PROD}))
     assert [document["snapshot_id"] for document in documents] == [SECOND, FIRST]
     lives = [finding["lifecycle"] for document in documents for finding in document["findings"] if finding["code"] == "KA101"]
     assert lives == ["ongoing", "new"]
-    assert store.read_report(SECOND) == documents[0]
-    assert (tmp_path / "snapshots" / SECOND / "findings.digest.json").read_text() == digest.digest_text(documents[0])
+    assert report_json(store.read_report(SECOND)) == documents[0]
+    assert (tmp_path / "snapshots" / SECOND / "findings.digest.json").read_text() == digest.digest_text(report_of(documents[0]))
     assert json.loads((tmp_path / "findings.json").read_text())["snapshot_id"] == SECOND
     assert json.loads((tmp_path / "clusters" / "prod" / "findings.json").read_text())["snapshot_id"] == SECOND
 
@@ -176,11 +178,11 @@ def test_conclude_lists_what_passed_where_that_is_asked_for_and_counts_it_always
     audit.prepare_request(store, [FIRST], None, "r1", show_all=True)
     passed = Judgement(snapshot_id=FIRST, code="KA303", resource="broker/1/listener/X", status=Status.PASS)
     answer_with(store, "r1", [_stale(FIRST), passed])
-    (document,) = audit.write_reports(store, "r1", {})
+    (document,) = report_json(audit.write_reports(store, "r1", {}))
     assert [(finding["code"], finding["status"]) for finding in document["findings"]] == [("KA101", "FAIL"), ("KA303", "PASS")]
     audit.prepare_request(store, [FIRST], None, "r2")
     answer_with(store, "r2", [_stale(FIRST), passed])
-    (document,) = audit.write_reports(store, "r2", {})
+    (document,) = report_json(audit.write_reports(store, "r2", {}))
     assert [finding["code"] for finding in document["findings"]] == ["KA101"]
     assert document["counts"]["PASS"] == 1
 
@@ -189,23 +191,24 @@ def test_conclude_mutes_what_the_cluster_file_mutes(store):
     mute = Mute(code="KA101", resource="broker/*", reason="r", owner="o", until=date(2999, 12, 31))
     audit.prepare_request(store, [FIRST], None, "r1", clusters={"prod": Cluster(name="prod", mute=(mute,))})
     answer_with(store, "r1", [_stale(FIRST)])
-    (document,) = audit.write_reports(store, "r1", {})
+    (document,) = report_json(audit.write_reports(store, "r1", {}))
     assert [finding["muted"] for finding in document["findings"] if finding["code"] == "KA101"] == [True]
-    assert gate.evaluate_gate(document, "high", 1.0)[0] == gate.CLEAN
+    assert gate.evaluate_gate(report_of(document), "high", 1.0)[0] == gate.CLEAN
     audit.prepare_request(store, [FIRST], None, "r2", clusters={})  # gone from the cluster file
     answer_with(store, "r2", [_stale(FIRST)])
-    (document,) = audit.write_reports(store, "r2", {})
-    assert gate.evaluate_gate(document, "high", 1.0)[0] == gate.FAILED
+    (document,) = report_json(audit.write_reports(store, "r2", {}))
+    assert gate.evaluate_gate(report_of(document), "high", 1.0)[0] == gate.FAILED
 
 
 def test_conclude_of_an_old_comparison_rewrites_no_history(tmp_path, store):
-    store.write_report(SECOND, {"cluster": "prod", "n": 2})
+    earlier = report_of({"snapshot_id": SECOND})
+    store.write_report(SECOND, earlier)
     audit.prepare_request(store, [SECOND, FIRST], None, "r1")
     answer_with(store, "r1", [])
     audit.write_reports(store, "r1", {}, newest=False)
-    assert store.read_report(SECOND) == {"cluster": "prod", "n": 2}
-    assert json.loads((tmp_path / "findings.json").read_text()) == {"cluster": "prod", "n": 2}
-    assert store.read_report(FIRST)["snapshot_id"] == FIRST  # had none
+    assert store.read_report(SECOND) == earlier
+    assert json.loads((tmp_path / "findings.json").read_text()) == report_json(earlier)
+    assert store.read_report(FIRST).snapshot_id == FIRST  # had none
 
 
 def _concluded(store, **options):
@@ -318,8 +321,8 @@ GATES = {
 
 @pytest.mark.parametrize("case", GATES.values(), ids=GATES)
 def test_the_gate(case):
-    *arguments, code, message = case
-    verdict, sentence = gate.evaluate_gate(*arguments)
+    document, *arguments, code, message = case
+    verdict, sentence = gate.evaluate_gate(report_of(document), *arguments)
     assert verdict == code
     assert message in sentence
     assert sentence.isprintable()
@@ -327,7 +330,7 @@ def test_the_gate(case):
 
 def test_the_gate_knows_its_severities():
     with pytest.raises(UsageError, match="'urgent' is not a severity; choose one of critical, high, medium, low, info"):
-        gate.evaluate_gate(_document(), "urgent", 1.0)
+        gate.evaluate_gate(report_of(_document()), "urgent", 1.0)
 
 
 @pytest.mark.parametrize("killed", [1, 3])
@@ -342,6 +345,6 @@ def test_what_was_wrong_before_audits_that_were_killed_is_not_new_after_them(tmp
         broken = Judgement(snapshot_id=snapshot_id, code="KA303", resource="broker/1/listener/X", status=Status.FAIL)
         answer_with(store, asked.run_id, [broken])
         (reports[snapshot_id],) = audit.write_reports(store, asked.run_id, {"prod": PROD})
-    lifecycles = {(f["code"], f["lifecycle"]) for f in reports[ids[-1]]["findings"] if f["status"] == "FAIL"}
+    lifecycles = {(f.code, f.lifecycle) for f in reports[ids[-1]].findings if f.status == "FAIL"}
     assert lifecycles == {("KA303", "ongoing")}
-    assert reports[ids[-1]]["previous_snapshot_id"] == ids[-2]
+    assert reports[ids[-1]].previous_snapshot_id == ids[-2]

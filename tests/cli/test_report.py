@@ -8,7 +8,8 @@ import small_cluster
 from kafka_audit.cli import main
 from kafka_audit.cli.arguments import Forms, parse_formats
 from kafka_audit.incidents.causes import incidents
-from kafka_audit.report.document import build_document
+from kafka_audit.model.report import report_json
+from kafka_audit.report.document import build_report
 from kafka_audit.store import Store
 
 ID = "20260914T180000Z-prod-0001"
@@ -24,7 +25,7 @@ def store(tmp_path):
     findings = [small_cluster.finding("KA105", "broker/0", severity="CRITICAL")]
     store.write(snapshot)
     store.write(small_cluster.snapshot(SPEC, UNJUDGED))
-    store.write_report(ID, build_document(view, None, findings, incidents(view, findings, ()), (), None))
+    store.write_report(ID, build_report(view, None, findings, incidents(view, findings, ()), (), None))
     return store
 
 
@@ -35,7 +36,7 @@ def report(store, *arguments):
 def test_without_a_form_it_is_the_page_of_the_terminal(store, capsys):
     assert report(store, ID) == 0
     captured = capsys.readouterr()
-    assert store.read_report(ID)["incidents"][0]["headline"] in captured.out
+    assert report_json(store.read_report(ID))["incidents"][0]["headline"] in captured.out
     assert captured.err == ""
 
 
@@ -53,7 +54,7 @@ def test_a_cluster_without_a_snapshot_is_named_with_those_that_have_one(store, c
 
 def test_json_is_the_report_as_it_was(store, capsys):
     assert report(store, ID, "--format", "json") == 0
-    assert json.loads(capsys.readouterr().out) == store.read_report(ID)
+    assert json.loads(capsys.readouterr().out) == report_json(store.read_report(ID))
 
 
 def test_files_lie_beside_the_snapshot_and_the_current_ones_stay(store, capsys, tmp_path):
@@ -61,7 +62,7 @@ def test_files_lie_beside_the_snapshot_and_the_current_ones_stay(store, capsys, 
     assert report(store, ID, "--format", "html,md,sarif") == 0
     places = capsys.readouterr().out.split()
     assert places == [f"{store.root}/snapshots/{ID}/findings.{form}" for form in ("html", "md", "sarif")]
-    headline = store.read_report(ID)["incidents"][0]["headline"]
+    headline = report_json(store.read_report(ID))["incidents"][0]["headline"]
     page, text, sarif = (
         (tmp_path / "store" / "snapshots" / ID / f"findings.{form}").read_text() for form in ("html", "md", "sarif")
     )

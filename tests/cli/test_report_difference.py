@@ -3,10 +3,12 @@
 import re
 
 import pytest
+from msgspec import structs
 
 import small_cluster
 from audit_history import CLUSTER, History, cut_off
 from kafka_audit.cli import engines, main
+from kafka_audit.model.report import ReportedChange
 from kafka_audit.report import digest
 from kafka_audit.store import Store
 from kafka_audit.store.history import DIGEST
@@ -19,20 +21,20 @@ def reported(tmp_path, monkeypatch):
     store, history = Store(tmp_path / "store"), History()
     documents = [
         history.audit(*cut_off(1)),
-        history.audit(*cut_off(1, 2)) | {"changes": [_moved("0", "1"), _moved("0", "1", partition=7)]},
-        history.audit(*cut_off(2)) | {"changes": [_moved("1", "2"), _moved("1", "0", partition=7)]},
+        structs.replace(history.audit(*cut_off(1, 2)), changes=(_moved("0", "1"), _moved("0", "1", partition=7))),
+        structs.replace(history.audit(*cut_off(2)), changes=(_moved("1", "2"), _moved("1", "0", partition=7))),
     ]
     for document in documents:
-        store.write(small_cluster.snapshot(CLUSTER, document["snapshot_id"]))
-        store.write_report(document["snapshot_id"], document)
+        store.write(small_cluster.snapshot(CLUSTER, document.snapshot_id))
+        store.write_report(document.snapshot_id, document)
     # One has a digest beside it, as each audit writes it; reports of earlier versions have none.
     text = digest.digest_text(documents[1])
-    store.write_rendering(documents[1]["snapshot_id"], DIGEST, text, newest=False)
-    return store, [document["snapshot_id"] for document in documents]
+    store.write_rendering(documents[1].snapshot_id, DIGEST, text, newest=False)
+    return store, [document.snapshot_id for document in documents]
 
 
 def _moved(before, after, partition=3):
-    return {"kind": "leader_moved", "resource": f"topic/orders/partition/{partition}", "before": before, "after": after}
+    return ReportedChange(kind="leader_moved", resource=f"topic/orders/partition/{partition}", before=before, after=after)
 
 
 def diff(store, *arguments):

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from kafka_audit.bounds.scratch import remove_scratch_leftovers
+from kafka_audit.model.report import report_json
 from kafka_audit.store import Store
 
 pytestmark = [pytest.mark.bed, pytest.mark.spark]
@@ -126,7 +127,7 @@ def test_snapshot_and_diff_tell_what_changed_and_leave_the_current_reports(audit
     assert "topic created: topic/refunds" in process.stdout
     assert process.stdout.startswith(f"bed: {ids[0]} -> {ids[1]}\n")
     assert not (tmp_path / "store" / "findings.json").exists()
-    assert Store(tmp_path / "store").read_report(ids[0])["previous_snapshot_id"] is None  # judged along
+    assert report_json(Store(tmp_path / "store").read_report(ids[0]))["previous_snapshot_id"] is None  # judged along
     wrong = audit("diff", *reversed(ids))
     assert wrong.returncode == 2
     assert "name the earlier snapshot first" in wrong.stderr

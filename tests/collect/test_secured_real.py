@@ -16,6 +16,7 @@ import bundled
 from kafka_audit import audit
 from kafka_audit.cli import main
 from kafka_audit.job import embedded_job
+from kafka_audit.model.report import report_json
 from kafka_audit.model.tables import (
     AuthorityCertificate,
     BrokerIdentity,
@@ -305,7 +306,7 @@ def test_one_of_three_brokers_that_refuses_the_right_password_is_named_and_the_o
             store = Store(audited.folder / f"store-{audited.number}")
             audit.prepare_request(store, [snapshot.snapshot_id], None, "run")
             embedded_job.answer(store, "run")
-            (document,) = audit.write_reports(store, "run", {})
+            (document,) = report_json(audit.write_reports(store, "run", {}))
             incident = next(incident for incident in document["incidents"] if incident["cause"] == "KA001")
             assert incident["headline"] == "Broker 0 refuses the login that brokers 1 and 2 accept"
         refusals = {

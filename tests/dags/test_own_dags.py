@@ -15,7 +15,9 @@ import pytest
 
 from audit_history import History
 from collect.fakes import FakeBroker, refused, server
+from kafka_audit.model.report import report_json
 from kafka_audit.store import Store
+from reported import report_of
 from testbed.airflow_home import AirflowHome
 
 HERE = SimpleNamespace(popen=lambda command, **options: subprocess.Popen(command, text=True, stdin=subprocess.DEVNULL, **options))
@@ -95,7 +97,7 @@ def ran(airflow, store):
             now = datetime.now(UTC)
             snapshot_id = f"{now:%Y%m%dT%H%M%SZ}-{cluster}-0001"
             own = {"cluster": cluster, "snapshot_id": snapshot_id, "finished_at": f"{now:%Y-%m-%dT%H:%M:%SZ}"}
-            store.write_report(snapshot_id, History().audit() | own)
+            store.write_report(snapshot_id, report_of(report_json(History().audit()) | own))
 
     threading.Thread(target=report, daemon=True).start()
     run = airflow.run(log, dag="own")

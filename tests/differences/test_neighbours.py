@@ -85,6 +85,6 @@ def test_an_honest_cluster_costs_what_it_costs_alone(measured, way):
     alone, said_alone = measured(honest={})
     beside, said = measured(honest={}, hostile=WAYS[way])
     assert alone[HONEST] == beside[HONEST]
-    assert said.document["findings"] == said_alone.document["findings"]
-    assert said.document["incidents"] == said_alone.document["incidents"]
+    assert said.document.findings == said_alone.document.findings
+    assert said.document.incidents == said_alone.document.incidents
     assert sum(map(sum, map(json.loads, beside[HOSTILE]))) > 2 * sum(map(sum, map(json.loads, alone[HONEST]))), "it lists a lot"

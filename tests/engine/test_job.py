@@ -120,7 +120,7 @@ def judged(store, name):
 
 
 def findings(store, name):
-    return judged(store, name).document["findings"]
+    return judged(store, name).document.findings
 
 
 @pytest.mark.parametrize("name", WORLDS)
@@ -148,17 +148,15 @@ def _shared(store, name):
 def test_every_pair_of_the_run_is_judged(store):
     answer = store.read_answer("r1")
     assert (set(answer.judged), answer.failed) == ({snapshot_id(name) for name in WORLDS}, ())
-    found = {
-        (name, finding["code"], finding["resource"]["name"]): finding for name in WORLDS for finding in findings(store, name)
-    }
+    found = {(name, finding.code, finding.resource.name): finding for name in WORLDS for finding in findings(store, name)}
     empty = found["cut", "KA105", "broker/2"]
-    assert (empty["status"], empty["severity"]) == ("FAIL", "CRITICAL")
-    assert found["whole", "KA105", "broker/2"]["status"] == "PASS"
-    assert found["blind", "KA105", "cluster"]["evidence"]["error"] == "ZooKeeper was not read: connection refused"
+    assert (empty.status, empty.severity) == ("FAIL", "CRITICAL")
+    assert found["whole", "KA105", "broker/2"].status == "PASS"
+    assert found["blind", "KA105", "cluster"].evidence["error"] == "ZooKeeper was not read: connection refused"
     cut = found["cut", "KA302", "broker/2/listener/PLAINTEXT"]
-    assert (cut["status"], cut["confidence"]) == ("FAIL", "inferred")
-    (incident,) = (incident for incident in judged(store, "cut").document["incidents"] if incident["cause"] == "KA302")
-    assert cut["fingerprint"] in incident["findings"]
+    assert (cut.status, cut.confidence) == ("FAIL", "inferred")
+    (incident,) = (incident for incident in judged(store, "cut").document.incidents if incident.cause == "KA302")
+    assert cut.fingerprint in incident.findings
 
 
 def test_every_partition_that_a_view_shows_differently_is_in_a_table(store):
@@ -171,18 +169,16 @@ def test_every_partition_that_a_view_shows_differently_is_in_a_table(store):
 
 
 def test_changes(store):
-    changes = judged(store, "changed").document["changes"]
+    changes = judged(store, "changed").document.changes
     topics = {
-        (change["kind"], change["resource"], change["before"], change["after"])
-        for change in changes
-        if change["kind"].startswith("topic")
+        (change.kind, change.resource, change.before, change.after) for change in changes if change.kind.startswith("topic")
     }
     assert topics == {
         ("topic_created", "topic/new", None, "new-id"),
         ("topic_deleted", "topic/old", "77", None),
         ("topic_recreated", "topic/payments", "payments-id", "another-id"),
     }
-    assert judged(store, "whole").document["changes"] == []
+    assert judged(store, "whole").document.changes == ()
 
 
 def test_another_try_replaces_the_answer_and_both_leave_the_session_as_it_was(spark, tmp_path):
@@ -190,7 +186,7 @@ def test_another_try_replaces_the_answer_and_both_leave_the_session_as_it_was(sp
     settings = {name: spark.conf.get(name, None) for name in FOR_FEW_ROWS}
     spark_job.answer(spark, store.root, "r1")
     first = judged(store, "cut")
-    assert first.document["findings"]
+    assert first.document.findings
     answer = tmp_path / "runs" / "r1" / "answer.json"
     written = answer.stat().st_ino
     spark_job.answer(spark, store.root, "r1")
@@ -234,7 +230,7 @@ def test_a_cluster_that_spark_cannot_measure_costs_no_other_one_its_report(spark
     ((failed, why),) = answer.failed
     assert failed == snapshot_id("cut")
     assert ("the comparison took longer than 0 s" if fault == "endless" else "cannot be computed") in why
-    assert {finding["status"] for finding in findings(store, "whole")} >= {"PASS"}
+    assert {finding.status for finding in findings(store, "whole")} >= {"PASS"}
 
 
 @pytest.mark.parametrize(

@@ -43,11 +43,11 @@ def test_submitted(tmp_path, master):
     assert completed.stdout == ""
     cut, whole = (store.read_judged("r1", snapshot_id(name)) for name in ("cut", "whole"))
     assert failed(cut) - failed(whole) == {"KA105", "KA107", "KA202", "KA302"}
-    assert (cut.document["changes"], whole.document["changes"]) == ([], [])
+    assert (cut.document.changes, whole.document.changes) == ((), ())
 
 
 def failed(judged):
-    return {finding["code"] for finding in judged.document["findings"] if finding["status"] == "FAIL"}
+    return {finding.code for finding in judged.document.findings if finding.status == "FAIL"}
 
 
 @pytest.mark.spark

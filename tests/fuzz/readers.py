@@ -566,7 +566,7 @@ def imported_report(data):
             pages.history_page("c", [found], up="./", here="./", compared=None, ends=(found, found))
         return
     document = reports.parse_report(data)
-    every_page.require_publishable(document)
+    every_page.require_publishable(document, json.loads(data))
     openmetrics.openmetrics([document])
 
 

@@ -19,6 +19,7 @@ from fuzz import talk, watch
 from fuzz.readers import _ASKED, READERS, _honest_znodes
 from hostile_parties.zookeeper import kafka_tree
 from kafka_audit.clients import sasl
+from kafka_audit.model.report import report_text
 from kafka_audit.report import digest
 
 _BROKERS = {0: ("b0.example.com", 9092), 1: ("b1.example.com", 9092)}
@@ -370,7 +371,7 @@ def _certificate_name():
 def _reports():
     with tempfile.TemporaryDirectory() as folder:
         document = bundled.judged_store(folder).read_report(bundled.ID)
-    return [json.dumps(document).encode(), b"d" + digest.digest_text(document).encode()]
+    return [report_text(document).encode(), b"d" + digest.digest_text(document).encode()]
 
 
 def _bundle():

@@ -12,7 +12,7 @@ from kafka_audit.incidents.causes import TABLE, incidents
 from kafka_audit.model import quoting
 from kafka_audit.model.finding import Finding, Incident, Severity, Status
 from kafka_audit.model.text import LONGEST_HEADLINE
-from kafka_audit.report.document import incident_to_json
+from kafka_audit.report.document import reported_incident
 from kafka_audit.report.text import CANDIDATE, candidate_text
 
 CASES = {"-".join(key): case for key, case in case_files().items()}
@@ -31,8 +31,7 @@ def text_of(incident: Incident) -> str:
     lines = [incident.headline, incident.impact, incident.confidence_why, *incident.not_known]
     lines += [f"+ {e.observer}: {e.text}" for e in incident.evidence_for]
     lines += [f"- {e.observer}: {e.text}" for e in incident.evidence_against]
-    document = incident_to_json(incident)
-    lines += [f"{CANDIDATE[one['state']]} {candidate_text(one)}" for one in document["candidates"]]
+    lines += [f"{CANDIDATE[one.state]} {candidate_text(one)}" for one in reported_incident(incident).candidates]
     for step in incident.remediation:
         lines += [f"{step.kind}: {quoting.plain_prose(step.text)}", *quoting.lines(step.commands), step.cost or ""]
     return "\n".join(lines)

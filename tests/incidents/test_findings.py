@@ -5,6 +5,7 @@ from datetime import date
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 import small_cluster
 from kafka_audit.cluster.view import ClusterView
@@ -14,8 +15,10 @@ from kafka_audit.incidents.remedies import what_to_do
 from kafka_audit.model.cluster import Mute
 from kafka_audit.model.errors import EngineError
 from kafka_audit.model.finding import Confidence, Finding, Judgement, Lifecycle, Severity, Status, fingerprint
+from kafka_audit.model.report import Report, ReportedIncident
 from kafka_audit.model.tables import BrokerView, RegisteredPartition, Snapshot
-from kafka_audit.report.document import build_document
+from kafka_audit.report.document import build_report
+from reported import INCIDENT, part_of, whole
 
 TODAY = date(2026, 9, 14)
 NOW = "20260914T180000Z-prod-0001"
@@ -43,7 +46,7 @@ def concluded(
     judgements: list[Judgement],
     *,
     spec: Mapping[str, Any] | Snapshot | None = None,
-    report: Mapping[str, Any] | None = None,
+    report: Report | None = None,
     mutes: tuple[Mute, ...] = (),
 ) -> list[Finding]:
     seen = spec if isinstance(spec, Snapshot) else small_cluster.snapshot(spec or {"brokers": {0: "a:9092"}}, NOW)
@@ -51,10 +54,10 @@ def concluded(
     return list(findings_with_lifecycle(view, judgements, mutes=mutes, previous_report=report, today=TODAY, checks=CHECKS))
 
 
-def report_of(judgements: list[Judgement], report: Mapping[str, Any] | None = None) -> dict[str, Any]:
-    """The findings.json that an audit with these judgements wrote."""
+def report_of(judgements: list[Judgement], report: Report | None = None) -> Report:
+    """The report that an audit with these judgements wrote."""
     snapshot = small_cluster.snapshot({"brokers": {0: "a:9092"}}, NOW)
-    return build_document(small_cluster.view(snapshot), None, concluded(judgements, report=report), (), (), report)
+    return build_report(small_cluster.view(snapshot), None, concluded(judgements, report=report), (), (), report)
 
 
 def only(findings: list[Finding]) -> Finding:
@@ -127,7 +130,7 @@ def test_a_report_of_another_snapshot_is_refused():
             ClusterView(previous, previous, Differences()),
             [],
             mutes=(),
-            previous_report={"snapshot_id": "other"},
+            previous_report=part_of(Report, whole({"snapshot_id": "other"})),
             today=TODAY,
             checks=CHECKS,
         )
@@ -227,12 +230,12 @@ def test_a_failure_is_not_forgotten_while_it_cannot_be_judged(then, lifecycle):
     assert only(concluded([judgement("KA105", "broker/2", then)], report=blind)).lifecycle is lifecycle
 
 
-def incident_of(*, confidence: str) -> dict[str, Any]:
+def incident_of(*, confidence: str) -> Report:
     """The report of an incident whose cause, KA105, was drawn from or beside KA601."""
     told = [judgement("KA105", "broker/2", confidence=Confidence(confidence)), judgement("KA601", "broker/2")]
     findings = [fingerprint(one.code, small_cluster.CLUSTER_ID, one.resource) for one in told]
     incident = {"headline": "h", "cause": "KA105", "severity": "HIGH", "findings": findings}
-    return report_of(told) | {"incidents": [incident]}
+    return structs.replace(report_of(told), incidents=(part_of(ReportedIncident, INCIDENT | incident),))
 
 
 @pytest.mark.parametrize(
@@ -254,7 +257,7 @@ def test_what_was_inferred_ends_with_what_it_was_inferred_from(confidence, sign,
 def test_what_was_inferred_ends_also_when_its_signs_were_blind_for_a_while():
     blind = [judgement("KA105", "broker/2", "UNKNOWN"), judgement("KA601", "broker/2", "UNKNOWN")]
     told = report_of(blind, incident_of(confidence="inferred"))
-    assert told["incomparable_incidents"]
+    assert told.incomparable_incidents
     cause, _ = concluded([blind[0], judgement("KA601", "broker/2", "PASS")], report=told)
     assert cause.lifecycle is Lifecycle.RESOLVED
 

@@ -9,11 +9,12 @@ from kafka_audit.checks import run
 from kafka_audit.cluster.changes import changes
 from kafka_audit.incidents import findings
 from kafka_audit.incidents.causes import incidents
-from kafka_audit.report.document import build_document
+from kafka_audit.report.document import build_report
 from kafka_audit.report.html import cluster as cluster_page
 from kafka_audit.report.html.filters import Wanted
 from kafka_audit.report.plain_text.markdown import markdown_report
 from kafka_audit.report.plain_text.terminal import terminal_report
+from reported import report_of
 from samples import sampled
 
 BROKERS = {broker: f"10.200.0.{broker}:9092" for broker in range(3)}
@@ -145,15 +146,15 @@ def judged(view):
     """Return the report on a cluster."""
     found = findings.findings_with_lifecycle(view, run.judge(view), mutes=(), previous_report=None, today=date(2026, 9, 14))
     changed = changes(view)
-    return build_document(view, None, found, incidents(view, found, changed), changed, None, show_all=False, passed_over=())
+    return build_report(view, None, found, incidents(view, found, changed), changed, None, show_all=False, passed_over=())
 
 
 def page(document):
-    cluster_page.cluster_page(document, cluster_page.Around(up="../", here="../clusters/c"), wanted=Wanted())
+    cluster_page.cluster_page(report_of(document), cluster_page.Around(up="../", here="../clusters/c"), wanted=Wanted())
 
 
 def terminal(document):
-    terminal_report(document, width=100, color=False)
+    terminal_report(report_of(document), width=100, color=False)
 
 
 SHOWN = {"page": page, "terminal": terminal, "markdown": markdown_report}

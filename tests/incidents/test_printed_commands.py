@@ -17,7 +17,7 @@ from kafka_audit.incidents.causes import incidents
 from kafka_audit.incidents.tools import Tools
 from kafka_audit.model import quoting
 from kafka_audit.model.commands import Code, Command, CommentLine, SettingLine
-from kafka_audit.report.document import build_document
+from kafka_audit.report.document import build_report
 from kafka_audit.report.plain_text.markdown import markdown_report
 from kafka_audit.report.plain_text.terminal import terminal_report
 from printed_commands import HOSTILE, ODD, RELEASES, files_made, meant, words_of
@@ -120,12 +120,12 @@ def test_java_reads_each_setting_back():
 )
 def test_each_format_prints_what_was_quoted(name, odd):
     ((view, findings, found),) = of_cases([name], odd)
-    document = build_document(view, None, findings, found, [], None)
-    terminal, markdown = terminal_report(document, width=100, color=False), markdown_report(document)
-    for incident, written in zip(document["incidents"], found, strict=True):
-        for step, meant_step in zip(incident["remediation"], written.remediation, strict=True):
-            assert step["commands"] == [*quoting.lines(meant_step.commands)]
-            assert all(f"         {line}\n" in terminal and f"   {line}\n" in markdown for line in step["commands"])
+    report = build_report(view, None, findings, found, [], None)
+    terminal, markdown = terminal_report(report, width=100, color=False), markdown_report(report)
+    for incident, written in zip(report.incidents, found, strict=True):
+        for step, meant_step in zip(incident.remediation, written.remediation, strict=True):
+            assert step.commands == (*quoting.lines(meant_step.commands),)
+            assert all(f"         {line}\n" in terminal and f"   {line}\n" in markdown for line in step.commands)
 
 
 PLANTED = "x ;touch P;#"

@@ -9,8 +9,10 @@ from audit_history import CLUSTER, History, cut_off
 from kafka_audit.migration import after, plain_text, plan
 from kafka_audit.model.cluster import Keep
 from kafka_audit.model.errors import SnapshotError
+from kafka_audit.model.report import report_json
 from kafka_audit.store import Store
 from kafka_audit.store.baselines import Baselines
+from reported import report_of
 
 NOW = datetime(2026, 9, 15, 7, tzinfo=UTC)
 
@@ -26,7 +28,7 @@ def compare():
     def run(kind, *changes, failures=(), now=CLUSTER, advertised=()):
         history = History()
         history.audit()
-        document = history.audit(*failures) | {"changes": [*changes]}
+        document = report_of(report_json(history.audit(*failures)) | {"changes": [*changes]})
         baseline = {
             "plan": plan.plan(kind).as_dict(),
             "advertised": [{"sample": 0, "protocol": ""} | address for address in advertised],

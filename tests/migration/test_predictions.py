@@ -10,8 +10,10 @@ from checks.world import merged, snapshots
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.migration import after, before, plain_text, plan, predictions, sections
 from kafka_audit.migration.proposed_listeners import ProposedListeners
+from kafka_audit.model.report import report_json
 from migration.test_half_rolled import BROKERS, FILE
 from migration.test_rolling_upgrade import PAIRS, world
+from reported import report_of
 
 NOW = datetime(2026, 9, 14, 7, tzinfo=UTC)
 
@@ -25,7 +27,7 @@ def compare(described, now, *failures, kind="rolling-upgrade", **planned):
     history = History()
     made = plan.plan(kind, **planned)
     gate = before.report_before_change(history.audit(), ClusterView.of_files(snapshot(described)), made, ProposedListeners(), NOW)
-    document = history.audit(*failures) | {"changes": []}
+    document = report_of(report_json(history.audit(*failures)) | {"changes": []})
     return after.report_after_change(document, snapshot(described), snapshot(now), gate, NOW)
 
 
@@ -92,7 +94,7 @@ def test_connections_with_all_new_files(tmp_path, failures, outcome):
 def test_a_baseline_of_an_earlier_version_has_no_predictions():
     pair = PAIRS["kraft_3_9_to_4_3"]
     kept = {"plan": plan.plan("rolling-upgrade").as_dict()}
-    document = History().audit() | {"changes": []}
+    document = report_of(report_json(History().audit()) | {"changes": []})
     held = snapshot(merged(world(pair), {}))
     report = after.report_after_change(document, held, held, kept, NOW)
     assert report["predictions"] == []

@@ -15,9 +15,11 @@ from kafka_audit.migration import after, approval_text, before, plain_text, plan
 from kafka_audit.migration.proposed_listeners import ProposedListeners
 from kafka_audit.migration.quorum.voter_changes import safest_order
 from kafka_audit.model.errors import UsageError
+from kafka_audit.model.report import report_json
 from kafka_audit.model.tables import Certificate
 from kafka_audit.report.html import decision
 from printed_commands import HOSTILE, bash_words, files_made
+from reported import report_of
 from testbed.corpus.recorded import CLUSTERS, SUFFIX, unpacked
 
 NOW = datetime(2026, 9, 14, 7, tzinfo=UTC)
@@ -467,7 +469,9 @@ def test_terminal_page_and_approval_show_the_steps():
     assert "        kafka-features.sh --bootstrap-server 10.0.0.10:9092 upgrade --feature kraft.version=1 --dry-run\n" in text
     assert "Until the next step: Nothing has changed." in text
     assert approval_text.approval_body(report).endswith("contains the complete report and the 6 steps of the change.")
-    page = decision.decision_page(report, sections.before_change_sections(report), up="../", note="", run_link="")
+    page = decision.decision_page(
+        report, sections.before_change_sections(report), sections.planned_changes(report), up="../", note="", run_link=""
+    )
     assert '<h2 id="steps">Steps <small>6</small></h2>' in page
     assert "upgrade --feature kraft.version=1 --dry-run" in page
     other = decide("rolling-upgrade", STATIC)
@@ -491,7 +495,7 @@ def compare():
     def run(kind, was, now, changes=(), lines=(), **planned):
         history = History()
         history.audit()
-        document = history.audit() | {"changes": [*changes]}
+        document = report_of(report_json(history.audit()) | {"changes": [*changes]})
         views = view_of(was), view_of(now)
         made = plan.plan(kind, advertised=lines, **planned)
         ends = [asdict(end) for end in proposed_listeners.planned_endpoints(made, views[0])]
@@ -571,7 +575,7 @@ def certificate(port, begin):
 def test_certificates_are_others_than_before_or_it_is_not_known():
     history = History()
     history.audit()
-    document, world = history.audit() | {"changes": []}, view_of(ENCRYPTED).snapshot
+    document, world = report_of(report_json(history.audit()) | {"changes": []}), view_of(ENCRYPTED).snapshot
     baseline = {"plan": plan.plan("controller-certificates").as_dict(), "advertised": []}
 
     def compared(was, now):

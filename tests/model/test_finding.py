@@ -56,7 +56,3 @@ def test_a_statement_on_a_broker_concerns_its_listeners_and_on_the_cluster_all()
     assert listener.concerns(broker)
     assert not listener.concerns(cluster)
     assert not broker.concerns(Resource.of("broker/21"))
-
-
-def test_a_document_gives_the_same_resource():
-    assert Resource.from_dict({"type": "listener", "name": "broker/2/listener/A"}) == Resource.of("broker/2/listener/A")

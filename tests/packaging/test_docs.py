@@ -14,6 +14,7 @@ from kafka_audit.cli import arguments
 from kafka_audit.model.errors import UsageError
 from kafka_audit.model.tables import TABLES
 from kafka_audit.report import docs
+from kafka_audit.report.schema import schema_text
 from kafka_audit.report.symptoms import symptom_pages
 from kafka_audit.report.symptoms.search import find_pages
 from testbed.jars import kafka_jars
@@ -36,6 +37,10 @@ def test_the_page_of_tables_is_the_tables():
 
 def test_the_page_of_logs_is_the_signatures():
     assert (ROOT / "docs" / "logs.md").read_text(encoding="utf-8") == docs.logs_page()
+
+
+def test_the_schema_is_that_of_the_structs():
+    assert (ROOT / "docs" / "findings.schema.json").read_text(encoding="utf-8") == schema_text()
 
 
 def test_every_table_and_column_stands_on_the_page():

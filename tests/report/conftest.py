@@ -9,8 +9,10 @@ import small_cluster
 from incidents.case_files import Judged, judged, judged_case
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Change, Finding
+from kafka_audit.model.report import report_json
 from kafka_audit.model.tables import Snapshot
-from kafka_audit.report.document import build_document
+from kafka_audit.report.document import build_report
+from reported import report_of
 
 Audit = Callable[..., tuple[dict[str, Any], Snapshot]]
 
@@ -39,9 +41,10 @@ def document(
 
 
 def documented(found: Judged, *, previous: dict[str, Any] | None = None, **options: Any) -> tuple[dict[str, Any], Snapshot]:
-    previous_id = None if previous is None else previous["snapshot_id"]
-    document = build_document(found.view, previous_id, found.findings, found.incidents(), found.changes, previous, **options)
-    return document, found.view.snapshot
+    before = None if previous is None else report_of(previous)
+    before_id = None if before is None else before.snapshot_id
+    report = build_report(found.view, before_id, found.findings, found.incidents(), found.changes, before, **options)
+    return report_json(report), found.view.snapshot
 
 
 @pytest.fixture

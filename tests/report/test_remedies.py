@@ -1,11 +1,11 @@
 """Remedies in a report are values: what is loaded is what was written, and a report without them shows its text."""
 
-import json
-
 import pytest
 
 from kafka_audit.model.commands import Code, Command, CommentLine, SettingLine, command, remark, setting
+from kafka_audit.model.report import ReportedFinding, ReportedStep, report_json
 from kafka_audit.report import remedies
+from reported import FINDING, part_of
 
 PARTS = (
     "Run ",
@@ -19,39 +19,56 @@ PARTS = (
 )
 
 
+def finding(**written):
+    return part_of(ReportedFinding, FINDING | {"remediation": "Ask.", **written})
+
+
+def step(**written):
+    return part_of(ReportedStep, {"kind": "see", "text": "See.", "commands": [], "cost": None} | written)
+
+
 def test_what_is_loaded_is_what_was_written():
-    written = json.loads(json.dumps(remedies.parts_to_json(PARTS)))
-    assert remedies.finding_remedy({"remediation": "x", "remedy": written}) == PARTS
-    assert remedies.step_text({"text": "x", "parts": written}) == PARTS
+    written = report_json(remedies.reported_parts(PARTS))
+    assert remedies.finding_remedy(finding(remedy=written)) == PARTS
+    assert remedies.step_text(step(parts=written)) == PARTS
 
 
 def test_the_lines_of_a_step_are_written_from_their_values():
     lines = [command("nc {host}", host="a;b"), remark("x"), setting("a", "b c")]
-    step = {"commands": ["rm -rf x"], "lines": remedies.parts_to_json([lines[1], lines[0], lines[2]])}
-    assert remedies.step_lines(step) == ["# x", "nc 'a;b'", "a=b\\ c"]
-    assert remedies.first_command(step) == "nc 'a;b'"
+    written = report_json(remedies.reported_parts([lines[1], lines[0], lines[2]]))
+    found = step(commands=["rm -rf x"], lines=written)
+    assert remedies.step_lines(found) == ["# x", "nc 'a;b'", "a=b\\ c"]
+    assert remedies.first_command(found) == "nc 'a;b'"
 
 
 @pytest.mark.parametrize(
     "malformed",
     [
-        None, 1, "x", {}, [1], [None], ["x"], [{}], [{"text": 1}], [{"command": []}], [{"command": "nc"}],
+        None, 1, "x", {}, [1], [None], ["x"], [{"text": 1}], [{"command": []}], [{"command": "nc"}],
         [{"command": [["a", 1]]}],
         [{"setting": {"key": "a"}}],
         [{"setting": {"key": "a", "value": ["b"], "file": "properties"}}], [{"remark": "x"}],
-        [{"text": "a", "withheld": "b"}], [{"unknown": 1}],
+        [{"text": "a", "withheld": "b"}],
     ],
 )  # fmt: skip
-def test_malformed_values_of_a_bundle_are_as_none(malformed):
-    assert remedies.finding_remedy({"remediation": "Ask.", "remedy": malformed}) == "Ask."
-    assert remedies.step_lines({"commands": ["nc a"], "lines": malformed}) == ["nc a"]
+def test_malformed_values_are_of_no_report(malformed):
+    with pytest.raises(ValueError, match=r"Expected|required|lists"):
+        finding(remedy=malformed)
+    with pytest.raises(ValueError, match=r"Expected|required|lists"):
+        step(lines=malformed)
+
+
+@pytest.mark.parametrize("unknown", [[{}], [{"unknown": 1}]])
+def test_of_parts_that_only_a_later_version_knows_the_text_stands(unknown):
+    assert remedies.finding_remedy(finding(remedy=unknown)) == "Ask."
+    assert remedies.step_lines(step(commands=["nc a"], lines=unknown)) == ["nc a"]
 
 
 def test_a_report_of_an_earlier_release_shows_its_text():
-    step = {"text": "See.", "commands": ["# here", "nc a 1", "a\tb"]}
-    assert remedies.finding_remedy({"remediation": "Ask `nc a`."}) == "Ask `nc a`."
-    assert remedies.step_text(step) == "See."
-    assert remedies.step_lines(step) == ["# here", "nc a 1", "a\\u0009b"]
-    assert remedies.first_command(step) == "nc a 1"
-    assert remedies.first_command({"text": "", "commands": []}) == ""
+    found = step(commands=["# here", "nc a 1", "a\tb"])
+    assert remedies.finding_remedy(finding(remediation="Ask `nc a`.")) == "Ask `nc a`."
+    assert remedies.step_text(found) == "See."
+    assert remedies.step_lines(found) == ["# here", "nc a 1", "a\\u0009b"]
+    assert remedies.first_command(found) == "nc a 1"
+    assert remedies.first_command(step()) == ""
     assert isinstance(PARTS[-1], CommentLine)

@@ -11,6 +11,7 @@ from cluster_views import cluster_views
 from incidents.case_files import case_files, pair
 from kafka_audit.report.plain_text.terminal import terminal_report
 from report.whole_pages import WRITTEN, page_of
+from reported import report_of
 from samples import sampled
 
 CASES = list(case_files())
@@ -19,7 +20,7 @@ ANSI = re.compile(r"\x1b\[[\d;]*m")
 
 
 def page(document, _snapshot, width=100, *, color=False):
-    return terminal_report(document, width=width, color=color)
+    return terminal_report(report_of(document), width=width, color=color)
 
 
 @pytest.mark.parametrize(("family", "name"), WRITTEN)

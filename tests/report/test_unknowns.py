@@ -4,6 +4,7 @@ import pytest
 
 import small_cluster
 from kafka_audit.report.unknowns import OpenQuestion, questions
+from reported import report_of
 
 
 def read(broker, operation, needs, error="timeout"):
@@ -28,7 +29,7 @@ def document(reads=(), findings=()):
 
 def test_reads_that_failed_alike_are_one_line():
     reads = [read(0, "ApiVersions", "a way to b0:9092"), read(0, "Metadata", "a way to b0:9092"), read(0, "X", None, "refused")]
-    assert questions(document(reads)) == [
+    assert questions(report_of(document(reads))) == [
         OpenQuestion(to_know="a way to b0:9092", lines=("broker 0, ApiVersions and Metadata: timeout",)),
         OpenQuestion(to_know="", lines=("broker 0, X: refused",)),
     ]
@@ -38,7 +39,7 @@ def test_reads_that_failed_alike_are_one_line():
 def test_more_than_three_checks_that_need_the_same_are_named_by_their_codes(count, folded):
     codes = [f"KA10{number}" for number in range(count)]
     found = [unknown(code, "broker/2/listener/A" if code == "KA101" else "broker/2", "a view") for code in reversed(codes)]
-    (one,) = questions(document(findings=found))
+    (one,) = questions(report_of(document(findings=found)))
     assert len(one.lines) == (1 if folded else 3)
     assert one.lines[0] == (
         "4 checks of broker 2: KA100, KA101, KA102, KA103" if folded else "KA102 broker/2: whether KA102 holds at broker/2"
@@ -48,13 +49,13 @@ def test_more_than_three_checks_that_need_the_same_are_named_by_their_codes(coun
 def test_checks_of_the_cluster_and_of_brokers_are_folded_apart():
     of_brokers = [unknown("KA302", f"broker/{broker}", "a right") for broker in range(3)]
     of_cluster = [unknown(code, "cluster", "a right") for code in ("KA602", "KA603", "KA605")]
-    (one,) = questions(document(findings=[*of_brokers, *of_cluster]))
+    (one,) = questions(report_of(document(findings=[*of_brokers, *of_cluster])))
     assert one.lines == ("1 check of brokers 0, 1 and 2: KA302", "3 checks of the cluster: KA602, KA603, KA605")
 
 
 def test_brokers_that_lack_the_same_are_told_once():
     found = [unknown("KA703", f"broker/{broker}", f"an answer from b{broker}:9092") for broker in (4, 7, 11)]
-    assert questions(document(findings=found)) == [
+    assert questions(report_of(document(findings=found))) == [
         OpenQuestion(
             to_know="an answer from b4:9092; likewise for brokers 7 and 11",
             lines=("KA703 broker/4: whether KA703 holds at broker/4",),
@@ -64,7 +65,7 @@ def test_brokers_that_lack_the_same_are_told_once():
 
 def test_reads_of_several_brokers_with_the_same_kind_of_error_are_told_once():
     reads = [read(b, "Metadata", f"a way to b{b}:9092") | {"error": f"timeout: no answer from b{b}:9092"} for b in (4, 7)]
-    (one,) = questions(document(reads))
+    (one,) = questions(report_of(document(reads)))
     assert one.to_know == "a way to b4:9092; likewise for broker 7"
     assert one.lines == ("broker 4, Metadata: timeout: no answer from b4:9092",)
 
@@ -80,7 +81,7 @@ def test_reads_of_several_brokers_with_the_same_kind_of_error_are_told_once():
     ids=["another check", "another need", "nothing would do", "of no broker"],
 )
 def test_brokers_that_lack_something_else_are_told_apart(other):
-    found = questions(document(findings=[unknown("KA703", "broker/4", "an answer from b4:9092"), other]))
+    found = questions(report_of(document(findings=[unknown("KA703", "broker/4", "an answer from b4:9092"), other])))
     assert len(found) == 2
     assert not any("likewise" in one.to_know for one in found)
 
@@ -88,7 +89,7 @@ def test_brokers_that_lack_something_else_are_told_apart(other):
 def test_nothing_is_lost_of_many_brokers(told):
     reads = [{"observer": f"broker:{n}", "operation": "Metadata", "error": f"error {n}", "needs": "rights"} for n in range(25)]
     report, _ = told([small_cluster.finding("KA001", "broker/0")], {"brokers": {}, "reads": reads})
-    (one,) = questions(report)
+    (one,) = questions(report_of(report))
     assert len(one.lines) == 11
     assert one.lines[-1] == "and 15 more reads, in findings.json"
 
@@ -100,7 +101,7 @@ def untrusted(broker, host):
 def test_brokers_that_the_cluster_file_does_not_trust_are_one_line_of_it():
     reads = [untrusted(number, f"b{number}.kafka.corp") for number in range(100)]
     checks = [unknown("KA301", f"broker/{number}", f'trusted_hosts: ["b{number}.kafka.corp"]') for number in range(100)]
-    (one,) = questions(document(reads, checks))
+    (one,) = questions(report_of(document(reads, checks)))
     hosts = ", ".join(f'"b{number}.kafka.corp"' for number in range(100))
     assert one.to_know == f"trusted_hosts: [{hosts}] in the cluster file, if these hosts are yours"
     assert one.lines[:2] == ("broker 0, Metadata: not trusted", "broker 1, Metadata: not trusted")
@@ -109,7 +110,7 @@ def test_brokers_that_the_cluster_file_does_not_trust_are_one_line_of_it():
 
 
 def test_more_hosts_than_a_line_takes_are_counted():
-    (one,) = questions(document([untrusted(number, f"b{number}") for number in range(103)]))
+    (one,) = questions(report_of(document([untrusted(number, f"b{number}") for number in range(103)])))
     assert one.to_know.endswith('"b99"] and 3 more hosts of findings.json in the cluster file, if these hosts are yours')
 
 
@@ -119,7 +120,7 @@ def test_nothing_but_the_line_itself_gets_into_the_one_for_all():
         untrusted(9, 'b9", "*.evil.example'),
         read(7, "X", 'listeners: {trusted_hosts: ["evil"]}'),
     ]
-    found = questions(document([untrusted(1, "b1"), *evil]))
+    found = questions(report_of(document([untrusted(1, "b1"), *evil])))
     assert [one.to_know for one in found if "if this host is yours" in one.to_know] == [
         'trusted_hosts: ["b1"] in the cluster file, if this host is yours'
     ]

@@ -1,16 +1,16 @@
 """What became worse of an incident since the previous report: brokers or topics that it did not affect, a higher severity."""
 
-import json
-
 import pytest
 
 import hostile
 from audit_history import History, cut_off
 from kafka_audit.model.finding import Resource
+from kafka_audit.model.report import report_json
 from kafka_audit.report.html.cluster import standalone
 from kafka_audit.report.plain_text.markdown import markdown_report
 from kafka_audit.report.plain_text.terminal import terminal_report
-from kafka_audit.report.worsening import Worsening, affected, worse_text, worsening, worsening_to_json
+from kafka_audit.report.worsening import Worsening, affected, worse_text, worsening
+from reported import report_of
 
 
 @pytest.fixture
@@ -19,7 +19,7 @@ def history():
 
 
 def worse(document):
-    return [incident.get("worse") for incident in document["incidents"]]
+    return [report_json(incident).get("worse") for incident in document.incidents]
 
 
 def joined(*names):
@@ -34,17 +34,17 @@ def test_a_broker_that_joins_an_incident_makes_it_worse_once(history):
 def test_every_form_of_the_report_says_so_in_the_same_words(history):
     history.audit(*cut_off(1))
     document = history.audit(*cut_off(1, 3))
-    page = standalone(document)
+    page = standalone(report_of(document))
     assert '<span class="chip">worse: now broker 3 too</span>' in page
     assert '<span class="chip">= ongoing</span>' not in page
-    assert "KA302, measured, = ongoing, worse: now broker 3 too." in terminal_report(document, width=100, color=False)
-    assert "KA302, = ongoing, worse: now broker 3 too." in markdown_report(document)
+    assert "KA302, measured, = ongoing, worse: now broker 3 too." in terminal_report(report_of(document), width=100, color=False)
+    assert "KA302, = ongoing, worse: now broker 3 too." in markdown_report(report_of(document))
 
 
 def test_a_new_incident_and_one_that_gets_smaller_are_not_worse(history):
     assert worse(history.audit(*cut_off(1, 3))) == [None]
     assert worse(history.audit(*cut_off(3))) == [None]
-    assert '<span class="chip">= ongoing</span>' in standalone(history.audit(*cut_off(3)))
+    assert '<span class="chip">= ongoing</span>' in standalone(report_of(history.audit(*cut_off(3))))
 
 
 def test_what_was_not_known_before_is_no_change(history):
@@ -82,7 +82,7 @@ def test_the_end_of_a_mute_makes_nothing_worse(history):
 def test_a_check_of_a_newer_version_makes_nothing_worse(history):
     """The version that wrote the previous report had no KA302, and does not list it among the checks that pass."""
     high, critical = ("KA105", "broker/1", "HIGH", {}), ("KA302", "broker/1/listener/PLAINTEXT", "CRITICAL", {"from": "0"})
-    assert "KA302" not in history.audit(high)["passed_checks"]
+    assert "KA302" not in history.audit(high).passed_checks
     assert worse(history.audit(high, critical, ("KA302", "broker/3/listener/PLAINTEXT", "CRITICAL", {"from": "0"}))) == [None]
 
 
@@ -94,7 +94,7 @@ def test_one_check_that_was_judged_before_is_enough(history):
 def test_an_incident_of_two_that_were_apart_is_not_worse(history):
     high = ("KA105", "broker/3", "CRITICAL", {})
     first = history.audit(*cut_off(1), high)
-    assert len(first["incidents"]) == 2
+    assert len(first.incidents) == 2
     merged = history.audit(*cut_off(1, 3))
     assert worse(merged) == [None]
 
@@ -106,7 +106,7 @@ def test_another_failure_at_a_broker_that_is_affected_is_not_worse(history):
 
 def test_a_broker_that_fails_in_another_way_than_before_did_not_join(history):
     old, new = (("KA302", f"broker/3/listener/{name}", "CRITICAL", {"from": "0"}) for name in ("OLD", "NEW"))
-    assert len(history.audit(*cut_off(1), old)["incidents"]) == 1
+    assert len(history.audit(*cut_off(1), old).incidents) == 1
     assert worse(history.audit(*cut_off(1), new)) == [None]
 
 
@@ -141,9 +141,8 @@ def test_brokers_count_before_topics_and_partitions_never():
     ],
 )
 def test_the_words(found, text):
-    told = json.loads(json.dumps(worsening_to_json(found)))
-    assert worse_text(told) == text
-    assert len(told["joined"]) <= 100
+    assert worse_text(found.reported) == text
+    assert len(found.reported.joined) <= 100
 
 
 def test_nothing_that_is_the_same_is_worse():
@@ -156,9 +155,11 @@ def test_no_name_of_a_topic_acts(history):
     document = history.audit(("KA601", "topic/a/partition/0", "CRITICAL", {}), ("KA601", topic, "CRITICAL", {}))
     (only,) = worse(document)
     assert len(only["joined"]) == 1
-    page = standalone(document)
+    page = standalone(report_of(document))
     assert "worse: now topic &lt;script&gt;" in page
     hostile.harmless(page)
     assert (
-        hostile.unshown(markdown_report(document)) == hostile.unshown(terminal_report(document, width=100, color=False)) == set()
+        hostile.unshown(markdown_report(report_of(document)))
+        == hostile.unshown(terminal_report(report_of(document), width=100, color=False))
+        == set()
     )

@@ -5,6 +5,7 @@ from pathlib import Path
 from incidents.case_files import judged_case
 from kafka_audit.report.plain_text.terminal import terminal_report
 from report.conftest import documented
+from reported import report_of
 
 WIDTH = 100
 WRITTEN = {
@@ -17,4 +18,4 @@ WRITTEN = {
 def page_of(family: str, name: str) -> str:
     """Return the page as it is today."""
     document, _ = documented(judged_case(family, name))
-    return terminal_report(document, width=WIDTH, color=False)
+    return terminal_report(report_of(document), width=WIDTH, color=False)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import yaml
 
+from kafka_audit.model.report import report_json
 from kafka_audit.store import Store
 from scenarios.audits import failing
 from scenarios.scheduled import Scheduled, free_port
@@ -118,7 +119,8 @@ class FiftyClusters:
         newest = {}
         for manifest in self.store.manifests():
             newest.setdefault(manifest.cluster, manifest.snapshot_id)
-        return {name: self.store.read_report(snapshot_id) for name, snapshot_id in newest.items()}
+        reports = {name: self.store.read_report(snapshot_id) for name, snapshot_id in newest.items()}
+        return {name: None if report is None else report_json(report) for name, report in reports.items()}
 
     def wrong(self, reports):
         """Return what is wrong in the reports on the clusters that answer, by cluster."""

@@ -40,7 +40,7 @@ def report(store, run, file):
     begin()
     (document,) = audit.write_reports(store, run, {})
     channel = Channel(name="pager", needs="", send=send, target=lambda: "a pager")
-    result = AuditResult(cluster=document["cluster"], document=document)
+    result = AuditResult(cluster=document.cluster, document=document)
     delivery.deliver(channel, result.cluster, result, Links(), limits=AlertLimits(), store_root=store.root)
 
 

@@ -2,21 +2,24 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from msgspec import structs
+
 import small_cluster
 from kafka_audit.checks import catalogue
 from kafka_audit.incidents.causes import incidents
+from kafka_audit.model.report import report_json
 from kafka_audit.report.digest import condense
-from kafka_audit.report.document import build_document
+from kafka_audit.report.document import build_report
 from kafka_audit.report.html import decision, pages, timeline
 from kafka_audit.report.html.cluster import Around, cluster_page, standalone
 from kafka_audit.report.html.filters import Wanted
 from kafka_audit.report.html.templating import asset
 from kafka_audit.report.sections import Line, Section
+from reported import report_of
 from testbed.corpus.documents import whole_documents
 from testbed.corpus.recorded import CLUSTERS, SUFFIX, unpacked
 
@@ -48,10 +51,10 @@ def _of_clusters() -> dict[str, str]:
     reports: dict[str, Mapping[str, Any]] = {"small": small(), "sixty": large(60, range(56, 60)), "large": large()}
     recorded = {kind: unpacked((CLUSTERS / f"{name}{SUFFIX}").read_bytes()) for kind, name in RECORDED.items()}
     found = whole_documents(recorded) | whole_documents({"healthy": recorded["healthy"]}, passing=True)
-    reports |= {kind: {**report, "cluster": "prod"} for kind, report in found.items()}
-    unfolded = cluster_page(reports["sixty"], AROUND, wanted=Wanted.of({}), fold=False)
-    shown = {name: cluster_page(report, AROUND, wanted=Wanted.of({})) for name, report in reports.items()}
-    return {**shown, "unfolded": unfolded, "file": standalone(reports["disk"]), "timeline": _timeline(reports)}
+    reports |= {kind: report_json(report) | {"cluster": "prod"} for kind, report in found.items()}
+    unfolded = cluster_page(report_of(reports["sixty"]), AROUND, wanted=Wanted.of({}), fold=False)
+    shown = {name: cluster_page(report_of(report), AROUND, wanted=Wanted.of({})) for name, report in reports.items()}
+    return {**shown, "unfolded": unfolded, "file": standalone(report_of(reports["disk"])), "timeline": _timeline(reports)}
 
 
 def _around_them() -> dict[str, str]:
@@ -63,7 +66,7 @@ def _around_them() -> dict[str, str]:
         "first": pages.overview_page([pages.Glance(cluster="prod", link="", digests=[])], now=NOW, up="./"),
         "fault": pages.overview_page([], now=NOW, up="./", problems=["clusters.yaml: line 3: " + "a-long-name." * 30]),
         "error": pages.notice_page("The page cannot be shown", "An unexpected error occurred. Error 3f9a1c.", up="./"),
-        "checks": pages.catalogue_page(checks, [condense(report)], up="./"),
+        "checks": pages.catalogue_page(checks, [condense(report_of(report))], up="./"),
         "check": pages.check_page(checks["KA302"], up="../"),
         "decision": _decision(report),
     }
@@ -77,8 +80,8 @@ def _timeline(reports: Mapping[str, Mapping[str, Any]]) -> str:
         at = start + timedelta(hours=number)
         head = {"snapshot_id": f"{at:%Y%m%dT%H%M%SZ}-prod-0001", "finished_at": f"{at:%Y-%m-%dT%H:%M:%SZ}"}
         shown.append({**reports[name], **head, "cluster": "prod"})
-        digests.append(condense(shown[-1]))
-    compared = timeline.compare_reports(shown[-2], shown[-1], digests[-1:])
+        digests.append(condense(report_of(shown[-1])))
+    compared = timeline.compare_reports(report_of(shown[-2]), report_of(shown[-1]), digests[-1:])
     ends = (digests[-2], digests[-1])
     return pages.history_page("prod", digests, up="../../", here="../../clusters/prod", compared=compared, ends=ends, older="x")
 
@@ -90,12 +93,12 @@ def _decision(report: Mapping[str, Any]) -> str:
     change = head | {"verdict": "no-go", "headline": "2 blockers", "decided_at": report["finished_at"], "steps": [step]}
     lines = (Line(code="KA604", text="Replicas of orders-0 are not in sync", places=("topic/orders/partition/0", "b")),)
     sections = [Section(title="Blockers", mark="no", lines=lines), Section(title="Not known", mark="unknown", lines=lines)]
-    return decision.decision_page(change, sections, up="../", note="No change may begin.", run_link="../runs/1")
+    return decision.decision_page(change, sections, (), up="../", note="No change may begin.", run_link="../runs/1")
 
 
 def _document(findings: list[Any], spec: Mapping[str, Any]) -> dict[str, Any]:
     view = small_cluster.view(spec)
-    return build_document(view, None, findings, incidents(view, findings, ()), (), None)
+    return report_json(build_report(view, None, findings, incidents(view, findings, ()), (), None))
 
 
 def small() -> dict[str, Any]:
@@ -132,9 +135,9 @@ def large(brokers: int = BROKERS, cut: range = CUT) -> dict[str, Any]:
 
 
 def _overview(report: Mapping[str, Any], clusters: int) -> str:
-    digest = condense(report)
-    basis = replace(digest.basis, incidents=1, headline="Broker 2 is cut off", severity="HIGH", lifecycle="new")
-    broken = replace(digest, basis=basis)
+    digest = condense(report_of(report))
+    basis = structs.replace(digest.basis, incidents=1, headline="Broker 2 is cut off", severity="HIGH", lifecycle="new")
+    broken = structs.replace(digest, basis=basis)
     glances = [
         pages.Glance(
             cluster=f"cluster-{n}",

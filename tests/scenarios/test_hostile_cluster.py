@@ -13,6 +13,7 @@ from kafka_audit.alerting.messages import Links
 from kafka_audit.alerting.policy import decide_alert
 from kafka_audit.report.html import cluster as cluster_page
 from kafka_audit.report.html.filters import Wanted
+from reported import report_of
 from scenarios.audits import Audits
 from scenarios.browser import chromium
 from testbed import presets
@@ -113,9 +114,11 @@ def test_every_file_shows_text(audit):
 
 def test_page_mail_and_slack_show_text(audit):
     hostile.harmless(
-        cluster_page.cluster_page(audit.report, cluster_page.Around(up="../", here="../clusters/files"), wanted=Wanted())
+        cluster_page.cluster_page(
+            report_of(audit.report), cluster_page.Around(up="../", here="../clusters/files"), wanted=Wanted()
+        )
     )
-    result = AuditResult(cluster="files", document=audit.report)
+    result = AuditResult(cluster="files", document=report_of(audit.report))
     events, _ = decide_alert(DedupeState(), result, datetime.now(UTC), AlertLimits())
     sent = messages.messages(events, result, Links())
     assert any(MARKUP in message.subject for message in sent)

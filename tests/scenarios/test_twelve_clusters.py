@@ -16,6 +16,7 @@ import pytest
 from collect.fakes import refused
 from hostile_parties.cluster import HostileCluster
 from hostile_parties.zookeeper import registration, topic_tree
+from kafka_audit.model.report import report_json
 from kafka_audit.model.tables import RegisteredPartition
 from kafka_audit.store import Store
 from scenarios.audits import dag_tests
@@ -63,7 +64,7 @@ def audited(clusters, store, tmp_path_factory):
             run(log)
             new = {one.cluster: one.snapshot_id for one in store.manifests() if one.snapshot_id not in before}
             reports = {cluster: store.read_report(snapshot_id) for cluster, snapshot_id in new.items()}
-            return {cluster: report for cluster, report in reports.items() if report is not None}, log.read_text()
+            return {cluster: report_json(report) for cluster, report in reports.items() if report is not None}, log.read_text()
 
         yield audit
 

@@ -5,6 +5,7 @@ import time
 from types import SimpleNamespace
 
 from kafka_audit import audit, settings
+from kafka_audit.model.report import report_json
 from kafka_audit.spark.submission import submit_and_wait
 from kafka_audit.store import Store
 from scenarios.audits import Audits
@@ -37,7 +38,7 @@ class Watch(Audits):
         clusters = settings.load(str(self._file("far")))
         audit.prepare_request(store, ids, before, run, clusters=clusters, show_all=True)
         submit_and_wait(store.root, run)
-        documents = audit.write_reports(store, run, clusters)
+        documents = report_json(audit.write_reports(store, run, clusters))
         for step, document in zip(self.steps, documents, strict=True):
             step.report = document
         return self.steps

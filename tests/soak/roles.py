@@ -183,9 +183,9 @@ def auditor(folder):
         (document,) = audit.write_reports(store, run_id, {"soak": described})
         result = AuditResult(cluster="soak", document=document)
         delivery.deliver(channel, "soak", result, Links(), limits=AlertLimits(), store_root=store.root)
-        failed = [f for f in document["findings"] if gate.fails_gate(f, gate.severity_of("high"))]
-        high = sorted(f"{f['code']} {f['resource']['name']}" for f in failed)
-        coverage = {key: document["coverage"][key] for key in ("asked", "answered")}
+        failed = [f for f in document.findings if gate.fails_gate(f, gate.severity_of("high"))]
+        high = sorted(f"{f.code} {f.resource.name}" for f in failed)
+        coverage = {"asked": document.coverage.asked, "answered": document.coverage.answered}
         alerts = [*subjects]
         subjects.clear()
         return {"seconds": time.monotonic() - began, "collected_s": collected, "alerts": alerts, "high": high, **coverage}

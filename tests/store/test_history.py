@@ -8,11 +8,13 @@ from kafka_audit.model.errors import SnapshotError
 from kafka_audit.model.run import Request, SnapshotPair
 from kafka_audit.store import Store
 from kafka_audit.store.history import History
+from reported import put, report_of
 
 FIRST, SECOND, OTHER = "20260131T080000Z-prod-00aa", "20260131T090000Z-prod-00bb", "20260131T085900Z-a.b-00cc"
 REPORT = {
     "cluster": "prod", "cluster_id": "x", "finished_at": None, "previous_snapshot_id": None, "findings": [], "incidents": [],
-    "coverage": {"asked": 1, "answered": 1, "unknown": []}, "counts": {}, "matrix": {},
+    "coverage": {"asked": 1, "answered": 1, "unknown": []}, "counts": {"FAIL": 0, "PASS": 0, "UNKNOWN": 0, "NOT_APPLICABLE": 0},
+    "matrix": {"brokers": [], "controller": None, "endpoints": {}, "observers": [], "why": []},
 }  # fmt: skip
 
 
@@ -29,14 +31,14 @@ def history(tmp_path):
 def test_snapshots_come_newest_first_by_cluster(store, history):
     assert history.snapshots() == {}
     for snapshot_id in (FIRST, OTHER, SECOND):
-        store.write_report(snapshot_id, REPORT | {"snapshot_id": snapshot_id})
+        store.write_report(snapshot_id, report_of(REPORT | {"snapshot_id": snapshot_id}))
     assert history.snapshots() == {"prod": [SECOND, FIRST], "a.b": [OTHER]}
 
 
 def test_a_report_of_an_earlier_version_has_what_came_later_empty(store, history):
-    store.write_report(FIRST, REPORT | {"snapshot_id": FIRST})
+    put(store, FIRST, REPORT | {"snapshot_id": FIRST})
     report = history.report(FIRST)
-    assert (report["passed_over"], report["changes_omitted"], report["mode"]) == ([], 0, None)
+    assert (report.passed_over, report.changes_omitted, report.mode) == ((), 0, None)
 
 
 @pytest.mark.parametrize("name", ["../../etc", "runs", "", f"{FIRST}/../{FIRST}"])
@@ -47,10 +49,10 @@ def test_a_name_that_is_no_snapshot_s_is_not_looked_for(history, tmp_path, name)
 
 
 def test_what_is_no_report_raises(store, history):
-    store.write_report(FIRST, {"snapshot_id": FIRST, "cluster": "prod"})
-    with pytest.raises(SnapshotError, match="is not a report of this snapshot that this version can show"):
+    put(store, FIRST, {"snapshot_id": FIRST, "cluster": "prod"})
+    with pytest.raises(SnapshotError, match="is not a report of this snapshot that this version can read"):
         history.report(FIRST)
-    store.write_report(SECOND, REPORT | {"snapshot_id": FIRST})
+    store.write_report(SECOND, report_of(REPORT | {"snapshot_id": FIRST}))
     with pytest.raises(SnapshotError, match="not a report of this snapshot"):
         history.report(SECOND)
 

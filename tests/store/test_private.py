@@ -12,6 +12,7 @@ from kafka_audit.model.tables import Sample, Snapshot, SnapshotInfo
 from kafka_audit.store import Store
 from kafka_audit.store.alerts import AlertFiles
 from kafka_audit.store.baselines import Baselines
+from reported import report_of
 from store.contents import contents
 
 ID = "20260131T080000Z-prod-00aa"
@@ -42,7 +43,7 @@ def write_everything(root):
     store.write(SNAPSHOT)
     store.write_request(Request(run_id="r1", pairs=()))
     store.write_for_job("r1", "kafka_audit.zip", b"PK")
-    store.write_report(ID, {"cluster": "prod", "snapshot_id": ID})
+    store.write_report(ID, report_of({"cluster": "prod", "snapshot_id": ID}))
     store.write_rendering(ID, "html", "<p>")
     store.conclude_run("r1")
     Baselines(root).keep({"snapshot_id": ID, "plan": {"kind": "x"}})

@@ -12,11 +12,13 @@ import pytest
 import small_cluster
 from kafka_audit.model.cluster import Keep
 from kafka_audit.model.errors import SnapshotError, StoreError
+from kafka_audit.model.report import report_json
 from kafka_audit.model.run import Request, SnapshotPair
 from kafka_audit.model.tables import TABLES, RegisteredPartition, Snapshot, SnapshotInfo
 from kafka_audit.store import Store, pruning
 from kafka_audit.store.history import DIGEST, History
 from kafka_audit.store.reports import PACKED_FROM
+from reported import report_of
 from store.contents import contents
 
 OF_THE_RUN = {"snapshot_info", "sample", "source_read"}
@@ -211,7 +213,7 @@ def _hours(store):
 def test_a_file_stays_as_long_as_a_snapshot_names_it_and_no_longer(store):
     for hour in range(8):
         store.write(snapshot(hour, usable=hour // 3, mzxid=211 if hour > 5 else 210))
-        store.write_report(snapshot_id(hour), {"cluster": "prod"})
+        store.write_report(snapshot_id(hour), report_of({"cluster": "prod"}))
     store.prune("prod", Keep(snapshots=3), NOW)
     assert _hours(store) == [5, 6, 7]
     assert store._files.names("snapshots") == [snapshot_id(hour) for hour in (0, 3, 5, 6, 7)]
@@ -455,7 +457,7 @@ def test_files_of_a_store_that_shares_are_private(local):
 
 
 def _concluded_run(store, name):
-    store.write_report(name, {"cluster": "prod", "schema_version": 2, "prose": "again and " * 500})
+    store.write_report(name, report_of({"schema_version": 2, "never_asked": ["again and " * 500]}))
     store.write_rendering(name, DIGEST, '{"a": 1}', newest=False)
     store.write_request(Request(run_id="r1", pairs=(SnapshotPair(snapshot_id=name, previous_snapshot_id=None),)))
     store.write_for_job("r1", "kafka_audit.zip", b"PK")
@@ -485,12 +487,14 @@ def test_a_day_after_a_run_its_reports_are_compressed_and_read_as_before(store):
 def test_a_large_report_is_compressed_at_once_and_a_small_one_is_not(store):
     name = snapshot_id(0)
     store.write(snapshot(0))
-    reports = {size: {"cluster": "prod", "schema_version": 2, "prose": "x" * size} for size in (1_000, PACKED_FROM)}
+    reports = {size: report_of({"schema_version": 2, "never_asked": ["x" * size]}) for size in (1_000, PACKED_FROM)}
     for size in (1_000, PACKED_FROM, 1_000):
         store.write_report(name, reports[size])
         assert store.read_report(name) == reports[size]
         assert ("findings.json" in store._files.names(f"snapshots/{name}")) == (size < PACKED_FROM)
-        assert json.loads(store._files.read("findings.json")) == reports[size]  # the newest stays as it can be read by anyone
+        assert json.loads(store._files.read("findings.json")) == report_json(
+            reports[size]
+        )  # the newest stays as it can be read by anyone
 
 
 @pytest.mark.parametrize("content", [b"", b"\x1f\x8b", b"no gzip"])

@@ -14,9 +14,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from kafka_audit.model.errors import EngineError, SnapshotError, StoreBusyError, StoreError, UsageError
+from kafka_audit.model.report import report_json
 from kafka_audit.model.run import JobAnswer, JudgedSnapshot, Request, SnapshotPair
 from kafka_audit.model.tables import KEY, LARGE, TABLES, RegisteredPartition, Sample, Snapshot, SnapshotInfo, columns
 from kafka_audit.store import Store
+from reported import put, report_of
 from store.contents import contents
 
 ID = "20260131T080000Z-prod-00aa"
@@ -400,7 +402,7 @@ def test_a_run_that_asked_nothing_is_told(store):
 
 JUDGED = JudgedSnapshot(
     snapshot_id=ID,
-    document={"cluster": "prod", "findings": [{"code": "KA101", "evidence": {"count": 1}}]},
+    document=report_of({"snapshot_id": ID, "findings": [{"code": "KA101", "evidence": {"count": 1}}]}),
     differences={"partition_count": [{"moment": "now", "topics": 1}]},
 )
 
@@ -436,18 +438,19 @@ def test_an_answer_that_cannot_be_read_is_an_error_of_the_engine(tmp_path, store
 
 
 def test_a_report_becomes_the_current_one_of_cluster_and_store(tmp_path, store):
-    store.write_report(ID, {"cluster": "prod", "message": "\u202e\x1b[2J"})
+    report = report_of({"snapshot_id": ID, "never_asked": ["\u202e\x1b[2J"]})
+    store.write_report(ID, report)
     for path in (_file(tmp_path, "findings.json"), tmp_path / "clusters" / "prod" / "findings.json", tmp_path / "findings.json"):
-        assert json.loads(path.read_text()) == {"cluster": "prod", "message": "\u202e\x1b[2J"}
+        assert json.loads(path.read_text()) == report_json(report)
         assert path.read_text().isascii()  # nothing in it can act on a terminal
-    assert store.read_report(ID) == {"cluster": "prod", "message": "\u202e\x1b[2J"}
+    assert store.read_report(ID) == report
 
 
 def test_a_report_on_an_old_snapshot_leaves_the_current_one(tmp_path, store):
-    store.write_report(LATER, {"cluster": "prod", "n": 2})
-    store.write_report(ID, {"cluster": "prod", "n": 1}, newest=False)
-    assert json.loads((tmp_path / "findings.json").read_text())["n"] == 2
-    assert store.read_report(ID) == {"cluster": "prod", "n": 1}
+    store.write_report(LATER, report_of({"snapshot_id": LATER}))
+    store.write_report(ID, report_of({"snapshot_id": ID}), newest=False)
+    assert json.loads((tmp_path / "findings.json").read_text())["snapshot_id"] == LATER
+    assert store.read_report(ID) == report_of({"snapshot_id": ID})
 
 
 def test_a_snapshot_without_report_has_none_and_a_damaged_report_is_told(tmp_path, store):
@@ -458,16 +461,33 @@ def test_a_snapshot_without_report_has_none_and_a_damaged_report_is_told(tmp_pat
         store.read_report(ID)
 
 
-@pytest.mark.parametrize("version", [1, 3, "\x1b[2J", None])
+@pytest.mark.parametrize("version", [1, 4, "\x1b[2J", None])
 def test_a_report_of_another_schema_is_refused_with_both_versions(store, version):
-    store.write_report(ID, {"cluster": "prod", "schema_version": version})
-    with pytest.raises(SnapshotError, match=r"findings\.json: has schema_version \S+, this version reads 2; remove it"):
+    put(store, ID, {"cluster": "prod", "schema_version": version})
+    with pytest.raises(SnapshotError, match=r"findings\.json: has schema_version \S+, this version reads 2 and 3; remove it"):
         store.read_report(ID)
+
+
+def test_a_report_of_version_2_is_read_and_a_field_that_is_not_known_is_none(store):
+    earlier = report_of({"snapshot_id": ID, "schema_version": 2, "findings": [{"evidence": {"brokers": [1, 2]}}]})
+    put(store, ID, report_json(earlier) | {"of_a_later_version": 1})
+    assert store.read_report(ID) == earlier
+    assert store.read_report(ID).findings[0].evidence == {"brokers": (1, 2)}
+
+
+@pytest.mark.parametrize("name", ["topic/\ud800", "topic/é\u2028\x7f\U0001f600", "topic/\x00\x1b[2J"])
+def test_every_name_comes_back_and_is_ascii_in_the_file(tmp_path, store, name):
+    report = report_of({"snapshot_id": ID, "findings": [{"resource": {"name": name}}]})
+    store.write_report(ID, report)
+    assert store.read_report(ID) == report
+    text = _file(tmp_path, "findings.json").read_text()
+    assert text.isascii()
+    assert text == json.dumps(report_json(report), indent=2) + "\n"
 
 
 def test_no_temporary_files_stay(tmp_path, store):
     store.write(_snapshot())
-    store.write_report(ID, {"cluster": "prod"})
+    store.write_report(ID, report_of({"cluster": "prod"}))
     assert list(tmp_path.glob(".staging/*")) == []
     assert [path for path in tmp_path.rglob("*") if path.name.startswith(".")] == [tmp_path / ".staging"]
 
@@ -619,7 +639,7 @@ def test_of_two_audits_the_report_of_the_later_one_is_current_whichever_ends_las
     ids = {"scheduled": "20260131T080000Z-prod-00aa", "suspected": "20260131T080100Z-prod-00aa", "x": "20260131T090000Z-x-00aa"}
     for name in ("x", "suspected", "scheduled"):
         cluster = "x" if name == "x" else "prod"
-        store.write_report(ids[name], {"cluster": cluster, "snapshot_id": ids[name]})
+        store.write_report(ids[name], report_of({"cluster": cluster, "snapshot_id": ids[name]}))
     for place in ("clusters/prod", "."):
         assert json.loads((tmp_path / place / "findings.json").read_text())["snapshot_id"] == ids["suspected"]
     assert (tmp_path / "snapshots" / ids["scheduled"] / "findings.json").exists()

@@ -15,7 +15,7 @@ from kafka_audit.model.errors import UsageError
 from kafka_audit.model.finding import Severity, Status
 from kafka_audit.model.text import did_you_mean
 from kafka_audit.report.parties.matrix import MEANING
-from kafka_audit.report.remedies import origin_note
+from kafka_audit.report.remedies import OF_A_BUNDLE
 
 Report = Mapping[str, Any]
 Answer = dict[str, Any]
@@ -355,7 +355,7 @@ def cited(report: Report, pointer: str) -> Answer:
         match part:
             case Mapping() if key in part:
                 part = part[key]
-            case list() if _PLACE.fullmatch(key) and int(key) < len(part):
+            case list() | tuple() if _PLACE.fullmatch(key) and int(key) < len(part):
                 part = part[int(key)]
             case _:
                 root = "none"
@@ -367,5 +367,5 @@ def cited(report: Report, pointer: str) -> Answer:
 
 
 def _head(report: Report) -> Answer:
-    note = origin_note(report)
+    note = OF_A_BUNDLE if report.get("origin") else ""
     return {"cluster": report["cluster"], "snapshot_id": report["snapshot_id"], **({"origin": note} if note else {})}

@@ -14,6 +14,7 @@ from typing import Any
 from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
 from mcp.types import ToolAnnotations
+from msgspec import to_builtins
 
 from kafka_audit import __version__
 from kafka_audit.agents import answers
@@ -248,4 +249,4 @@ def _shown(store: Store, snapshot_id: str) -> Mapping[str, Any] | None:
             f"the report of snapshot {snapshot_id} is of no kind that this version can show; `kafka-audit diff` creates it again"
         )
         raise UsageError(msg)
-    return report
+    return None if report is None else to_builtins(report)

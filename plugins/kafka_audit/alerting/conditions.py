@@ -3,13 +3,12 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any
 
 from kafka_audit.model.finding import Lifecycle, Resource, Severity, Status
+from kafka_audit.model.report import Report, ReportedFinding
 from kafka_audit.model.tables import Snapshot
 from kafka_audit.model.text import counted
 from kafka_audit.report import gate
-from kafka_audit.report.inside import inside
 from kafka_audit.report.worsening import affected
 
 INCIDENT, COVERAGE, AUDIT, SHARED = "incident", "coverage", "audit", "shared"
@@ -29,7 +28,7 @@ class AuditResult:
     """
 
     cluster: str
-    document: Mapping[str, Any] | None = None
+    document: Report | None = None
     why: str = ""
 
     @property
@@ -76,20 +75,20 @@ def conditions(result: AuditResult, limits: AlertLimits) -> tuple[Condition, ...
         return (Condition(kind=AUDIT, headline=result.why),) if result.why else ()
     blind = result.is_blind
     least = gate.severity_of(limits.fail_on)
-    failed = {f["fingerprint"]: f for f in document["findings"] if gate.fails_gate(f, least)}
+    failed = {f.fingerprint: f for f in document.findings if gate.fails_gate(f, least)}
     open_conditions: list[Condition] = []
     not_collected: list[str] = []
-    for incident in document["incidents"]:
-        grouped = [failed.pop(fingerprint) for fingerprint in inside(incident) if fingerprint in failed]
-        if blind and incident["cause"] == NOT_COLLECTED:
-            not_collected.append(incident["headline"])
+    for incident in document.incidents:
+        grouped = [failed.pop(fingerprint) for fingerprint in incident.inside if fingerprint in failed]
+        if blind and incident.cause == NOT_COLLECTED:
+            not_collected.append(incident.headline)
         elif grouped:
-            open_conditions.append(_incident(incident["headline"], incident["cause"], grouped))
-    ungrouped = [f for f in failed.values() if not (blind and f["code"] == NOT_COLLECTED)]
+            open_conditions.append(_incident(incident.headline, incident.cause, grouped))
+    ungrouped = [f for f in failed.values() if not (blind and f.code == NOT_COLLECTED)]
     if ungrouped:
-        worst = max(ungrouped, key=lambda f: Severity[f["severity"]])
+        worst = max(ungrouped, key=lambda f: Severity[f.severity])
         more = f" and {counted(len(ungrouped) - 1, 'more finding')}" if len(ungrouped) > 1 else ""
-        open_conditions.append(_incident(f"{worst['message']}{more}", worst["code"], ungrouped))
+        open_conditions.append(_incident(f"{worst.message}{more}", worst.code, ungrouped))
     code, sentence = gate.evaluate_gate(document, limits.fail_on, limits.min_coverage)
     if blind:
         headline = not_collected[0] if not_collected else sentence
@@ -99,46 +98,46 @@ def conditions(result: AuditResult, limits: AlertLimits) -> tuple[Condition, ...
     return tuple(open_conditions)
 
 
-def _incident(headline: str, cause: str, failed: Sequence[Mapping[str, Any]]) -> Condition:
+def _incident(headline: str, cause: str, failed: Sequence[ReportedFinding]) -> Condition:
     return Condition(
         kind=INCIDENT,
         headline=headline,
         cause=cause,
-        severity=max((f["severity"] for f in failed), key=lambda name: Severity[name]),
-        findings=tuple((f["code"], f["resource"]["name"]) for f in failed),
-        affected=affected(Resource.from_dict(f["resource"]) for f in failed),
+        severity=max((f.severity for f in failed), key=lambda name: Severity[name]),
+        findings=tuple((f.code, f.resource.name) for f in failed),
+        affected=affected(Resource.of(f.resource.name) for f in failed),
     )
 
 
-def is_blind(document: Mapping[str, Any]) -> bool:
+def is_blind(document: Report) -> bool:
     """Return whether a report judges nothing: the cluster's id or its registered brokers are unknown."""
-    unread = {(read["observer"], read["operation"]) for read in document["coverage"]["unknown"]}
-    return str(document["cluster_id"]).startswith(Snapshot.UNKNOWN_ID) or REGISTRY in unread
+    unread = {(read.observer, read.operation) for read in document.coverage.unknown}
+    return str(document.cluster_id).startswith(Snapshot.UNKNOWN_ID) or REGISTRY in unread
 
 
-def has_ended(condition: Condition, document: Mapping[str, Any], limits: AlertLimits) -> bool:
+def has_ended(condition: Condition, document: Report, limits: AlertLimits) -> bool:
     """Return whether a judged report shows that an earlier condition has ended."""
     if condition.kind == COVERAGE:
-        coverage = document["coverage"]
-        return bool(coverage["answered"] >= limits.min_coverage * coverage["asked"])
-    now = {(f["code"], f["resource"]["name"]): f for f in document["findings"]}
+        coverage = document.coverage
+        return bool(coverage.answered >= limits.min_coverage * coverage.asked)
+    now = {(f.code, f.resource.name): f for f in document.findings}
     least = gate.severity_of(limits.fail_on)
     return all(_has_ended(finding, now, document, least) for finding in condition.findings)
 
 
 def _has_ended(
-    finding: tuple[str, str], now: Mapping[tuple[str, str], Mapping[str, Any]], document: Mapping[str, Any], least: Severity
+    finding: tuple[str, str], now: Mapping[tuple[str, str], ReportedFinding], document: Report, least: Severity
 ) -> bool:
     code, resource = finding
     current = now.get(finding)
-    compared = document["previous_snapshot_id"] is not None
+    compared = document.previous_snapshot_id is not None
     if current is not None:
-        if current["status"] == Status.FAIL:
+        if current.status == Status.FAIL:
             return not gate.fails_gate(current, least)
         # Where there is a report before this one, an earlier failure that is not known now is marked as such.
-        return current["lifecycle"] != Lifecycle.INCOMPARABLE and (current["status"] != Status.UNKNOWN or compared)
-    unknown = (f["resource"] for f in now.values() if f["code"] == code and f["status"] == Status.UNKNOWN)
-    return compared or not any(Resource.from_dict(other).concerns(Resource.of(resource)) for other in unknown)
+        return current.lifecycle != Lifecycle.INCOMPARABLE and (current.status != Status.UNKNOWN or compared)
+    unknown = (f.resource for f in now.values() if f.code == code and f.status == Status.UNKNOWN)
+    return compared or not any(Resource.of(other.name).concerns(Resource.of(resource)) for other in unknown)
 
 
 def summary_of_conditions(open_conditions: Sequence[Condition]) -> str:

@@ -1,8 +1,9 @@
 """What one channel was sent about one cluster: so that each condition is alerted once, reminded of, and ended once."""
 
 import json
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
+
+import msgspec
 
 from kafka_audit.alerting.conditions import Condition
 
@@ -52,26 +53,17 @@ class DedupeState:
 
     def to_json(self) -> str:
         """Return the text that `from_json` reads."""
-        return json.dumps({"version": VERSION} | asdict(self), indent=2)
+        return json.dumps({"version": VERSION} | msgspec.to_builtins(self), indent=2)
 
     @classmethod
     def from_json(cls, text: str | bytes) -> "DedupeState":
         """Read what `to_json` wrote; raises `ValueError` for anything else."""
         try:
             raw = json.loads(text)
-            if raw.pop("version") != VERSION:
-                msg = "written by another version"
-                raise ValueError(msg)
-            open_alerts = tuple(_open_alert(alert) for alert in raw.pop("open_alerts"))
-            return cls(open_alerts=open_alerts, **raw)
-        except (KeyError, TypeError, AttributeError, RecursionError) as error:
+            found = msgspec.convert(raw, cls)
+        except RecursionError as error:
             raise ValueError(str(error)) from error
-
-
-def _open_alert(raw: dict[str, Any]) -> OpenAlert:
-    condition = raw.pop("condition")
-    findings = tuple((str(code), str(resource)) for code, resource in condition.pop("findings"))
-    affected = tuple(condition.pop("affected"))
-    return OpenAlert(
-        **raw | {"condition": Condition(**condition, findings=findings, affected=affected), "affected": tuple(raw["affected"])}
-    )
+        if raw.get("version") != VERSION or "open_alerts" not in raw:
+            msg = "written by another version"
+            raise ValueError(msg)
+        return found

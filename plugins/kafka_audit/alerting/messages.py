@@ -3,16 +3,16 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
-from typing import Any
 
 from kafka_audit.alerting.conditions import INCIDENT, SHARED, AuditResult
 from kafka_audit.alerting.policy import AlertEvent, AlertKind, moment
 from kafka_audit.alerting.shared_causes import SharedCause
 from kafka_audit.model.finding import Resource
+from kafka_audit.model.report import Report, ReportedIncident
 from kafka_audit.model.text import clean, counted
 from kafka_audit.report import remedies
 from kafka_audit.report.plain_text import terminal
-from kafka_audit.report.worsening import worse_text, worsening_to_json
+from kafka_audit.report.worsening import worse_text
 
 TEXT_WIDTH = 80
 MOST_ALERTS = 10
@@ -58,7 +58,7 @@ class AlertMessage:
     reasons: str = ""
     command: str = ""
     links: Links = Links()
-    document: Mapping[str, Any] | None = None
+    document: Report | None = None
 
 
 def alert_message(event: AlertEvent, result: AuditResult, links: Links) -> AlertMessage:
@@ -74,7 +74,7 @@ def alert_message(event: AlertEvent, result: AuditResult, links: Links) -> Alert
         subject=f"[{change}] {result.cluster}: {_headline(event)}",
         action="resolve" if event.change in {AlertKind.RESOLVED, AlertKind.AUDITED_AGAIN} else "trigger",
         facts=tuple(_facts(event, document, incident)),
-        impact="" if incident is None else incident["impact"],
+        impact="" if incident is None else incident.impact,
         reasons="" if document is None or incident is None else terminal.incident_details(document, incident, width=TEXT_WIDTH),
         command="" if incident is None else _first_command(incident),
         links=links,
@@ -132,15 +132,15 @@ def _headline(event: AlertEvent) -> str:
             return headline
 
 
-def _incident(event: AlertEvent, document: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+def _incident(event: AlertEvent, document: Report | None) -> ReportedIncident | None:
     """Return the incident of the report that an event is about; None where it is over, or there is none."""
     if document is None or event.change in {AlertKind.RESOLVED, AlertKind.AUDITED_AGAIN}:
         return None
-    same = (i for i in document["incidents"] if i["headline"] == event.alert.condition.headline)
+    same = (i for i in document.incidents if i.headline == event.alert.condition.headline)
     return next(same, None)
 
 
-def _facts(event: AlertEvent, document: Mapping[str, Any] | None, incident: Mapping[str, Any] | None) -> Iterator[str]:
+def _facts(event: AlertEvent, document: Report | None, incident: ReportedIncident | None) -> Iterator[str]:
     alert = event.alert
     condition = alert.condition
     if event.change in {AlertKind.RESOLVED, AlertKind.AUDITED_AGAIN}:
@@ -148,43 +148,43 @@ def _facts(event: AlertEvent, document: Mapping[str, Any] | None, incident: Mapp
     elif condition.kind == SHARED:
         yield f"{condition.severity}. Since {moment(alert.since)}, {counted(alert.audits, 'audit')}."
     elif condition.kind == INCIDENT:
-        confidence = f"{incident['confidence']}, " if incident else ""
+        confidence = f"{incident.confidence}, " if incident else ""
         seen_by = counted(alert.audits, "audit")
         yield f"{condition.severity}, {confidence}{condition.cause}. Since {moment(alert.since)}, {seen_by}."
     else:
         yield f"Since {moment(alert.since)}. Checks without data are unknown."
-    worse = worsening_to_json(event.worse) if event.worse else None
+    worse = event.worse.reported if event.worse else None
     if worse:
         yield f"Worse than in the alert of {moment(event.compared)}: {worse_text(worse)}."
     if document is None:
         return
-    if incident and event.change in {AlertKind.WORSE, AlertKind.STILL} and worse != (in_report := incident.get("worse")):
+    if incident and event.change in {AlertKind.WORSE, AlertKind.STILL} and worse != (in_report := incident.worse or None):
         # Not each audit sends an alert: a channel may refuse it, a command may run the audit, and no alert says a thing twice.
-        says = f"worse, {worse_text(in_report)}" if in_report else incident["lifecycle"]
+        says = f"worse, {worse_text(in_report)}" if in_report else incident.lifecycle
         yield f"The report says {says}: it is compared with the previous report, an alert with all alerts before it."
     for lifecycle in ("new", "ongoing", "resolved"):
         if groups := _groups(document, lifecycle):
             yield f"{lifecycle.upper():<9}{groups}"
-    coverage, unknown = document["coverage"], document["counts"]["UNKNOWN"]
+    coverage, unknown = document.coverage, document.counts.UNKNOWN
     not_known = f"; {counted(unknown, 'check')} not known" if unknown else ""
-    yield f"{'COVERAGE':<9}{coverage['answered']} of {coverage['asked']} reads answered{not_known}"
+    yield f"{'COVERAGE':<9}{coverage.answered} of {coverage.asked} reads answered{not_known}"
 
 
-def _groups(document: Mapping[str, Any], lifecycle: str) -> str:
+def _groups(document: Report, lifecycle: str) -> str:
     """Return `KA302 KA105 broker/3; KA606 topic/orders`: unmuted failures of that lifecycle, by broker or topic."""
     codes: dict[str, dict[str, None]] = {}
-    for finding in document["findings"]:
-        failed = finding["status"] == "FAIL" or lifecycle == "resolved"
-        if failed and finding["lifecycle"] == lifecycle and not finding["muted"]:
-            short = Resource.from_dict(finding["resource"]).root
-            codes.setdefault(short, {})[finding["code"]] = None
+    for finding in document.findings:
+        failed = finding.status == "FAIL" or lifecycle == "resolved"
+        if failed and finding.lifecycle == lifecycle and not finding.muted:
+            short = Resource.of(finding.resource.name).root
+            codes.setdefault(short, {})[finding.code] = None
     groups = [f"{' '.join(grouped)} {clean(name)}" for name, grouped in codes.items()]
     more = f" and {len(groups) - _MOST_GROUPS} more" if len(groups) > _MOST_GROUPS else ""
     return "; ".join(groups[:_MOST_GROUPS]) + more
 
 
-def _first_command(incident: Mapping[str, Any]) -> str:
-    commands = (remedies.first_command(step) for step in incident["remediation"] if step["kind"] == "see")
+def _first_command(incident: ReportedIncident) -> str:
+    commands = (remedies.first_command(step) for step in incident.remediation if step.kind == "see")
     return next(filter(None, commands), "")
 
 

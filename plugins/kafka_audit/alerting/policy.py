@@ -6,11 +6,10 @@ An incident that could not be judged is not resolved and not repeated.
 """
 
 import hashlib
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
-from typing import Any
 
 from kafka_audit.alerting.conditions import (
     AUDIT,
@@ -26,6 +25,7 @@ from kafka_audit.alerting.conditions import (
 from kafka_audit.alerting.dedupe_state import DedupeState, OpenAlert
 from kafka_audit.alerting.shared_causes import RunTroubles, shared_causes
 from kafka_audit.model.finding import Severity
+from kafka_audit.model.report import Report
 from kafka_audit.model.text import clean, counted
 from kafka_audit.report.worsening import Worsening, worsening
 
@@ -79,7 +79,7 @@ def decide_alert(
         The events, and the state to keep once they are sent.
     """
     document = result.document
-    ended = str((document or {}).get("finished_at") or "")
+    ended = (document.finished_at if document else None) or ""
     if document is not None and ended and ended <= state.newest:
         return (), state
     matched, unmatched = _matched(state.open_alerts, conditions(result, limits))
@@ -245,8 +245,8 @@ def _absent(
     return [(alert, AlertEvent(change=AlertKind.RESOLVED, alert=alert, lasted=_lasted(alert, now)))]
 
 
-def _muted(condition: Condition, document: Mapping[str, Any]) -> bool:
-    muted = {(f["code"], f["resource"]["name"]) for f in document["findings"] if f["muted"] and f["status"] == "FAIL"}
+def _muted(condition: Condition, document: Report) -> bool:
+    muted = {(f.code, f.resource.name) for f in document.findings if f.muted and f.status == "FAIL"}
     return any(finding in muted for finding in condition.findings)
 
 

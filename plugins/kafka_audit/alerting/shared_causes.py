@@ -7,8 +7,9 @@ import ipaddress
 import json
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
+
+import msgspec
 
 from kafka_audit.alerting.conditions import (
     AUDIT,
@@ -26,6 +27,7 @@ from kafka_audit.compare.addresses import canonical_host, ip_address_of
 from kafka_audit.model.cluster import Cluster
 from kafka_audit.model.finding import Severity
 from kafka_audit.model.read_failure import CLOSED_BY_PEER, LOGIN_REFUSALS, UNREACHABLE, ReadFailure
+from kafka_audit.model.report import Report, UnansweredRead
 from kafka_audit.model.text import clean, listing
 
 Mark = tuple[str, str]
@@ -93,31 +95,26 @@ class RunTroubles:
         ended: when the newest of its audits ended, ISO 8601.
     """
 
-    troubles: tuple[Trouble, ...] = ()
+    troubles: tuple[Trouble, ...]
     audited: tuple[str, ...] = ()
     known: tuple[str, ...] = ()
     ended: str = ""
 
     def to_json(self) -> str:
         """Return the text that `from_json` reads."""
-        return json.dumps(asdict(self))
+        return json.dumps(msgspec.to_builtins(self))
 
     @classmethod
     def from_json(cls, text: str) -> "RunTroubles":
         """Read what `to_json` wrote; raises `ValueError` for anything else."""
         try:
-            raw = json.loads(text)
-            troubles = tuple(
-                Trouble(**trouble | {"marks": tuple((str(kind), str(name)) for kind, name in trouble["marks"])})
-                for trouble in raw["troubles"]
-            )
-            return cls(troubles=troubles, audited=tuple(raw["audited"]), known=tuple(raw["known"]), ended=str(raw["ended"]))
-        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+            return msgspec.convert(json.loads(text), cls)
+        except (ValueError, RecursionError) as error:
             msg = f"what the clusters of this run share is unreadable: {error}"
             raise ValueError(msg) from error
 
 
-def run_troubles(documents: Sequence[Mapping[str, Any]], clusters: Mapping[str, Cluster], limits: AlertLimits) -> RunTroubles:
+def run_troubles(documents: Sequence[Report], clusters: Mapping[str, Cluster], limits: AlertLimits) -> RunTroubles:
     """Return what the reports of one run have that other clusters may share.
 
     Args:
@@ -125,18 +122,18 @@ def run_troubles(documents: Sequence[Mapping[str, Any]], clusters: Mapping[str, 
         clusters: the cluster file, which names the logins.
         limits: a condition without an alert explains none.
     """
-    documents = sorted(documents, key=lambda document: str(document["cluster"]))  # as people look for a cluster in a message
+    documents = sorted(documents, key=lambda document: str(document.cluster))  # as people look for a cluster in a message
     hosts = frozenset(host for document in documents for host in _answering_hosts(document))
     answering = hosts | {_network(host) for host in hosts}
     return RunTroubles(
         troubles=tuple(
             trouble
             for document in documents
-            for trouble in _troubles(document, clusters.get(document["cluster"]), answering, limits)
+            for trouble in _troubles(document, clusters.get(document.cluster), answering, limits)
         ),
-        audited=tuple(document["cluster"] for document in documents),
+        audited=tuple(document.cluster for document in documents),
         known=tuple(clusters),
-        ended=max((str(document["finished_at"] or "") for document in documents), default=""),
+        ended=max((str(document.finished_at or "") for document in documents), default=""),
     )
 
 
@@ -186,17 +183,15 @@ def _joined(troubles: Sequence[Trouble]) -> list[list[Trouble]]:
     return [members for _, members in groups]
 
 
-def _troubles(
-    document: Mapping[str, Any], cluster: Cluster | None, answering: Collection[str], limits: AlertLimits
-) -> Iterator[Trouble]:
-    found = conditions(AuditResult(cluster=document["cluster"], document=document), limits)
+def _troubles(document: Report, cluster: Cluster | None, answering: Collection[str], limits: AlertLimits) -> Iterator[Trouble]:
+    found = conditions(AuditResult(cluster=document.cluster, document=document), limits)
     if not found:
         return
     for text, marks, brokers in _reasons(document, cluster, answering):
         for condition in found:
             if marks and _explains(marks[0][0], brokers, condition):
                 yield Trouble(
-                    cluster=document["cluster"],
+                    cluster=document.cluster,
                     headline=clean(condition.headline),
                     severity=condition.severity,
                     text=clean(text),
@@ -214,41 +209,41 @@ def _explains(kind: str, brokers: Collection[str], condition: Condition) -> bool
 
 
 def _reasons(
-    document: Mapping[str, Any], cluster: Cluster | None, answering: Collection[str]
+    document: Report, cluster: Cluster | None, answering: Collection[str]
 ) -> Iterator[tuple[str, tuple[Mark, ...], frozenset[str]]]:
     """Yield reasons as text, marks, and the resources of the brokers that they concern."""
-    failed = [read for read in document["coverage"]["unknown"] if read.get("target")]
+    failed = [read for read in document.coverage.unknown if read.target]
     yield from _zookeeper(failed, cluster)
-    of_brokers = [read for read in failed if read["observer"].startswith(("broker:", "broker@"))]
+    of_brokers = [read for read in failed if read.observer.startswith(("broker:", "broker@"))]
     refused = [read for read in of_brokers if _failure(read) in LOGIN_REFUSALS]
     login = _login(cluster)
     if refused and login:
         yield f"brokers refuse the login {login}", ((LOGIN, clean(login, _LONGEST)),), frozenset(map(_root, refused))
-    if document["coverage"]["answered"] == 0 and failed and all(_failure(read) in _SILENT for read in failed):
-        networks = {(_network(host), read["kind"]) for read in failed for host, _ in addresses_of(read["target"])}
+    if document.coverage.answered == 0 and failed and all(_failure(read) in _SILENT for read in failed):
+        networks = {(_network(host), read.kind) for read in failed for host, _ in addresses_of(read.target)}
         silent = sorted((network, kind) for network, kind in networks if network and network not in answering)
         if silent:
             text = "; ".join(f"nothing in {network} answers ({kind})" for network, kind in silent[:2])
             yield text, tuple((NETWORK, f"{network}: {kind}") for network, kind in silent), frozenset(map(_root, of_brokers))
-    hosts: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
+    hosts: dict[str, list[UnansweredRead]] = defaultdict(list)
     for read in of_brokers:
         if _failure(read) in UNREACHABLE:
-            for host, _ in addresses_of(read["target"]):
+            for host, _ in addresses_of(read.target):
                 hosts[canonical_host(host)].append(read)
     for host in sorted(hosts.keys() - answering):
         name = clean(host, _LONGEST)
-        yield f"host {name} is unreachable ({hosts[host][0]['kind']})", ((HOST, name),), frozenset(map(_root, hosts[host]))
+        yield f"host {name} is unreachable ({hosts[host][0].kind})", ((HOST, name),), frozenset(map(_root, hosts[host]))
 
 
-def _failure(read: Mapping[str, Any]) -> ReadFailure:
+def _failure(read: UnansweredRead) -> ReadFailure:
     """Return why a read of a report failed; reports of earlier versions have only its text."""
-    return ReadFailure.of(read.get("reason"), read["kind"])
+    return ReadFailure.of(read.reason or None, read.kind)
 
 
 def _zookeeper(
-    failed: Sequence[Mapping[str, Any]], cluster: Cluster | None
+    failed: Sequence[UnansweredRead], cluster: Cluster | None
 ) -> Iterator[tuple[str, tuple[Mark, ...], frozenset[str]]]:
-    registry = next((read for read in failed if (read["observer"], read["operation"]) == REGISTRY), None)
+    registry = next((read for read in failed if (read.observer, read.operation) == REGISTRY), None)
     if registry is None:
         return
     access = cluster.zookeeper if cluster else None
@@ -257,8 +252,8 @@ def _zookeeper(
             login = clean(f"{access.username} ({access.password_env})", _LONGEST)
             yield f"ZooKeeper refuses the login {login}", ((LOGIN, f"ZooKeeper: {login}"),), frozenset()
     elif _failure(registry) in _NO_ANSWER:
-        servers = sorted({clean(f"{canonical_host(host)}:{port}", _LONGEST) for host, port in addresses_of(registry["target"])})
-        text = f"ZooKeeper {listing(servers, 3)} does not answer ({registry['kind']})"
+        servers = sorted({clean(f"{canonical_host(host)}:{port}", _LONGEST) for host, port in addresses_of(registry.target)})
+        text = f"ZooKeeper {listing(servers, 3)} does not answer ({registry.kind})"
         yield text, tuple((ZOOKEEPER, server) for server in servers), frozenset()
 
 
@@ -278,17 +273,17 @@ def _login(cluster: Cluster | None) -> str:
     return next(iter(logins)) if len(logins) == 1 else ""
 
 
-def _root(read: Mapping[str, Any]) -> str:
+def _root(read: UnansweredRead) -> str:
     """Return the resource of the broker that a read is about, as findings have it."""
-    broker = read["broker"]
-    return f"broker/{read['observer'][len('broker:') :] if broker is None else broker}"
+    broker = read.broker
+    return f"broker/{read.observer[len('broker:') :] if broker is None else broker}"
 
 
-def _answering_hosts(document: Mapping[str, Any]) -> Iterator[str]:
+def _answering_hosts(document: Report) -> Iterator[str]:
     """Yield hosts of brokers that answered every read: a network or a host with one of them is not unreachable."""
-    silent = {str(read["broker"]) for read in document["coverage"]["unknown"]}
-    for broker, address in document["matrix"]["endpoints"].items():
-        if broker not in silent and document["coverage"]["answered"]:
+    silent = {str(read.broker) for read in document.coverage.unknown}
+    for broker, address in document.matrix.endpoints.items():
+        if broker not in silent and document.coverage.answered:
             yield from (canonical_host(host) for host, _ in addresses_of(str(address)))
 
 

@@ -17,6 +17,7 @@ from kafka_audit.collect.queue_vantages import QueueAnswer
 from kafka_audit.differences.found import Differences
 from kafka_audit.model.cluster import Cluster
 from kafka_audit.model.errors import EngineError, SnapshotError, StoreError, UsageError
+from kafka_audit.model.report import Report
 from kafka_audit.model.run import Request, SnapshotPair
 from kafka_audit.model.tables import Snapshot
 from kafka_audit.model.text import clean
@@ -151,7 +152,7 @@ log = logging.getLogger(__name__)
 
 def write_reports(
     store: Store, run_id: str, clusters: Mapping[str, Cluster], *, newest: bool = True, failed: Failed | None = None
-) -> list[dict[str, Any]]:
+) -> list[Report]:
     """Publish the reports of the job's answer to a run, return them in the order of the request.
 
     Args:
@@ -167,7 +168,7 @@ def write_reports(
         EngineError: there is no complete answer.
     """
     asked, answer = store.read_request(run_id), store.read_answer(run_id)
-    documents: dict[str, dict[str, Any]] = {}
+    documents: dict[str, Report] = {}
     failures = Failures(failed, isolate=failed is not None)
     failures.add(asked.failed)
     if failed is None and answer.failed:
@@ -178,7 +179,7 @@ def write_reports(
     for snapshot_id in answer.judged:
         with failures.of(snapshot_id):
             judged = store.read_judged(run_id, snapshot_id)
-            document = dict(judged.document)
+            document = judged.document
             if newest or store.read_report(snapshot_id) is None:
                 store.write_differences(snapshot_id, judged.differences)
                 store.write_report(snapshot_id, document, newest=newest)
@@ -186,7 +187,7 @@ def write_reports(
             documents[snapshot_id] = document
     if not documents:
         failures.raise_first()
-    audited = sorted({document["cluster"] for document in documents.values()}) if newest else []
+    audited = sorted({document.cluster for document in documents.values()}) if newest else []
     _tidy(store, run_id, [clusters[name] for name in audited if name in clusters])
     return [documents[pair.snapshot_id] for pair in asked.pairs if pair.snapshot_id in documents]
 

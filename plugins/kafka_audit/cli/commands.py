@@ -5,13 +5,13 @@ import contextlib
 import secrets
 import time
 from collections.abc import Iterator
-from typing import Any
 
 from kafka_audit import audit
 from kafka_audit.cli import clusters, engines
 from kafka_audit.cli.printing import console, difference, rendering
 from kafka_audit.model.cluster import Cluster
 from kafka_audit.model.errors import SnapshotError, UsageError
+from kafka_audit.model.report import Report
 from kafka_audit.model.text import clean, counted
 from kafka_audit.report import gate
 from kafka_audit.report.digest import Digest, read_digest
@@ -49,7 +49,7 @@ def compare_stored_reports(root: str, before: str, after: str) -> timeline.Compa
     return timeline.compare_reports(then, now, [*_digests(history, between)])
 
 
-def _report(history: History, snapshot_id: str, root: str) -> dict[str, Any]:
+def _report(history: History, snapshot_id: str, root: str) -> Report:
     document = history.report(snapshot_id)
     if document is None:
         msg = f"snapshot {clean(snapshot_id)} has no report in {root}; without --reports the command creates it"
@@ -111,7 +111,7 @@ def run_command(arguments: argparse.Namespace) -> int:
 
 def audit_and_report(
     arguments: argparse.Namespace, say: console.Progress, baseline: str, *, show_all: bool = False
-) -> tuple[Store, dict[str, Any]]:
+) -> tuple[Store, Report]:
     """Snapshot a cluster, compare it with the baseline (an id, `latest` or `none`), write the report; return store and report."""
     cluster, store = clusters.cluster_without_airflow(arguments), _store(arguments)
     if baseline not in {"latest", "none"}:

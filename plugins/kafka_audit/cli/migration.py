@@ -30,7 +30,7 @@ def before_migration_command(arguments: argparse.Namespace) -> int:
     cluster = clusters.cluster_without_airflow(arguments)
     proposed_listeners.check_plan(planned, cluster)
     store, document = commands.audit_and_report(arguments, say, "latest")
-    view = audit.judged_view(store, document["snapshot_id"])
+    view = audit.judged_view(store, document.snapshot_id)
     tried = proposed_listeners.probe_proposed_listeners(planned, view, cluster, os.environ, say)
     report = before.report_before_change(document, view, planned, tried, datetime.now(UTC))
     kept = report["verdict"] == verdicts.GO or arguments.keep
@@ -49,7 +49,7 @@ def after_migration_command(arguments: argparse.Namespace) -> int:
     say = console.Progress(quiet=arguments.quiet)
     baseline = Baselines(Store(arguments.out).root).find(arguments.cluster, arguments.baseline)
     store, document = commands.audit_and_report(arguments, say, baseline["snapshot_id"])
-    snapshots = store.read(baseline["snapshot_id"]), store.read(document["snapshot_id"])
+    snapshots = store.read(baseline["snapshot_id"]), store.read(document.snapshot_id)
     report = after.report_after_change(document, *snapshots, baseline, datetime.now(UTC))
     console.write_result(
         json.dumps(report, indent=2)

@@ -1,9 +1,9 @@
 """The commands that render an old report again, and that write a bundle."""
 
 import argparse
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+
+from msgspec import structs
 
 from kafka_audit.cli import clusters
 from kafka_audit.cli.bundling import bundle_reading
@@ -13,6 +13,7 @@ from kafka_audit.model.text import clean, did_you_mean
 from kafka_audit.report import formats
 from kafka_audit.settings.redacted import redacted_cluster
 from kafka_audit.store import BUNDLE, Store, bundles
+from kafka_audit.store.bundles import Bundle
 from kafka_audit.store.files import whole_file
 from kafka_audit.store.history import History
 from kafka_audit.store.manifest import Manifest, cluster_of, is_of_future
@@ -72,16 +73,17 @@ def report_command(arguments: argparse.Namespace) -> int:
 
 
 def _report_of_bundle(arguments: argparse.Namespace) -> int:
-    bundle, endings = Path(arguments.snapshot), arguments.format.files
+    path, endings = Path(arguments.snapshot), arguments.format.files
 
-    def render(document: Mapping[str, Any]) -> tuple[str, dict[str, str], str]:
+    def render(bundle: Bundle) -> tuple[str, dict[str, str], str]:
+        document = bundle.report
         to_stdout = arguments.format.stdout or not endings
-        read = document if arguments.format.page == "json" else {**document, "origin": BUNDLE}
+        read = document if arguments.format.page == "json" else structs.replace(document, origin=BUNDLE)
         files = {form: formats.FILES[form](document) for form in endings}
-        return document["snapshot_id"], files, rendering.page(read, arguments.format.page) if to_stdout else ""
+        return document.snapshot_id, files, rendering.page(read, arguments.format.page) if to_stdout else ""
 
-    snapshot_id, files, page = bundle_reading.rendered(bundle, render)
-    folder = Path(arguments.out or bundle.parent)
+    snapshot_id, files, page = bundle_reading.rendered(path, render)
+    folder = Path(arguments.out or path.parent)
     places = [folder / f"{snapshot_id}.{form}" for form in files]
     for place, content in zip(places, files.values(), strict=True):
         with whole_file(place, replace=True) as stream:

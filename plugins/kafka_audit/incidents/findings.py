@@ -5,7 +5,6 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
-from typing import Any
 
 from kafka_audit.checks import Check, catalogue
 from kafka_audit.cluster.answers.reads import observer_name
@@ -26,6 +25,7 @@ from kafka_audit.model.finding import (
     bounded,
     fingerprint,
 )
+from kafka_audit.model.report import Report
 from kafka_audit.model.tables import Snapshot
 from kafka_audit.model.text import clean
 from kafka_audit.words.sentences import message
@@ -53,7 +53,7 @@ def findings_with_lifecycle(  # noqa: PLR0913 -- the contract between judging an
     judgements: Iterable[Judgement],
     *,
     mutes: Sequence[Mute],
-    previous_report: Mapping[str, Any] | None,
+    previous_report: Report | None,
     today: date,
     checks: Mapping[str, Check] | None = None,
 ) -> tuple[Finding, ...]:
@@ -65,7 +65,7 @@ def findings_with_lifecycle(  # noqa: PLR0913 -- the contract between judging an
     """
     snapshot, previous = view.snapshot, view.previous
     if previous is not None and previous_report is not None and not _may_stand(previous_report, previous):
-        msg = f"report of {previous_report['snapshot_id']} does not belong to snapshot {previous.snapshot_id}"
+        msg = f"report of {previous_report.snapshot_id} does not belong to snapshot {previous.snapshot_id}"
         raise EngineError(msg)
     checks = catalogue() if checks is None else checks
     own_judgements = [judgement for judgement in judgements if judgement.snapshot_id == snapshot.snapshot_id]
@@ -73,28 +73,28 @@ def findings_with_lifecycle(  # noqa: PLR0913 -- the contract between judging an
     reported = _one_each(_in_words(snapshot, judgement, checks) for judgement in own_judgements)
     dated = [_dated(finding, prior.get((finding.code, finding.resource.name))) for finding in reported]
     dated.extend(_gone(view, dated, prior, checks))
-    ended = _inferences_ended(dated, prior, previous_report or {})
+    ended = _inferences_ended(dated, prior, previous_report)
     tools = Tools.of(view)
     written = (replace(finding, remedy=tools.prose(finding.remedy)) for finding in ended)
     return tuple(_muted(finding, mutes, today) for finding in written)
 
 
-def _may_stand(report: Mapping[str, Any], previous: Snapshot) -> bool:
-    named: str = report["snapshot_id"]
-    earlier = named < previous.snapshot_id and report.get("cluster_id") == previous.cluster_id  # ids begin with the time
+def _may_stand(report: Report, previous: Snapshot) -> bool:
+    named = report.snapshot_id
+    earlier = named < previous.snapshot_id and report.cluster_id == previous.cluster_id  # ids begin with the time
     return named == previous.snapshot_id or earlier
 
 
-def _prior(report: Mapping[str, Any] | None) -> dict[_Key, _Prior]:
+def _prior(report: Report | None) -> dict[_Key, _Prior]:
     return {
-        (raw["code"], raw["resource"]["name"]): _Prior(
-            status=Status(raw["status"]),
-            severity=Severity[raw["severity"]],
-            confidence=Confidence(raw["confidence"]),
-            last_known=raw.get("last_known") or raw["message"],
-            open=raw["status"] == Status.FAIL or raw["lifecycle"] == Lifecycle.INCOMPARABLE,
+        (raw.code, raw.resource.name): _Prior(
+            status=raw.status,
+            severity=Severity[raw.severity],
+            confidence=raw.confidence,
+            last_known=raw.last_known or raw.message,
+            open=raw.status is Status.FAIL or raw.lifecycle is Lifecycle.INCOMPARABLE,
         )
-        for raw in (report or {}).get("findings", ())
+        for raw in (report.findings if report else ())
     }
 
 
@@ -185,17 +185,17 @@ def _gone(
         )
 
 
-def _inferences_ended(findings: Sequence[Finding], prior: Mapping[_Key, _Prior], report: Mapping[str, Any]) -> Iterator[Finding]:
+def _inferences_ended(findings: Sequence[Finding], prior: Mapping[_Key, _Prior], report: Report | None) -> Iterator[Finding]:
     """Resolve what was inferred, never measured, once everything that it was inferred from is over.
 
     KA302 without a vantage on the brokers' hosts is an example: nothing can measure its end either, and the views that spoke for
     it are whole again. What was measured ends by a measurement only.
     """
-    names = {raw["fingerprint"]: (raw["code"], raw["resource"]["name"]) for raw in report.get("findings", ())}
+    names = {raw.fingerprint: (raw.code, raw.resource.name) for raw in (report.findings if report else ())}
     now = {(finding.code, finding.resource.name): finding for finding in findings}
     over: set[_Key] = set()
-    for incident in (*report.get("incidents", ()), *report.get("incomparable_incidents", ())):
-        members = [names[fingerprint] for fingerprint in incident["findings"] if fingerprint in names]
+    for incident in report.unresolved if report else ():
+        members = [names[fingerprint] for fingerprint in incident.findings if fingerprint in names]
         inferred = {key for key in members if prior[key].open and prior[key].confidence is not Confidence.MEASURED}
         signs = [now.get(key) for key in members if key not in inferred]
         if signs and all(sign is None or is_over(sign) for sign in signs):

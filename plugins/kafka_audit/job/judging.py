@@ -8,7 +8,9 @@ import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
-from typing import Any, Protocol
+from typing import Protocol
+
+from msgspec import UNSET, structs
 
 from kafka_audit.bounds.isolation import Apart, Failures
 from kafka_audit.checks import run as checks
@@ -19,6 +21,7 @@ from kafka_audit.differences.found import Differences
 from kafka_audit.differences.tables import DIFFERENCES, ListAge
 from kafka_audit.incidents import causes, findings
 from kafka_audit.model.errors import SnapshotError
+from kafka_audit.model.report import Report
 from kafka_audit.model.run import JobAnswer, JudgedSnapshot, SnapshotPair
 from kafka_audit.model.tables import Row, Snapshot
 from kafka_audit.model.text import clean
@@ -76,7 +79,7 @@ def judge_run(store: Store, run_id: str, measured: Callable[[Pairs], Views], apa
         with failures.of(pair.snapshot_id):
             snapshots[pair.snapshot_id] = _read(store, pair)
     views = measured(snapshots) if snapshots else {}
-    documents: dict[str, Mapping[str, Any]] = {}
+    documents: dict[str, Report] = {}
     # Older first: a snapshot may be compared with one of the same run, whose report is made before.
     pairs = sorted((pair for pair in request.pairs if pair.snapshot_id in views), key=lambda pair: pair.snapshot_id)
     for batch in _batches(pairs):
@@ -136,7 +139,7 @@ def measured_views(snapshots: Pairs, measure: Callable[[Sequence[str]], Measure]
     }
 
 
-def _last_report(store: Store, snapshot_id: str | None, made: Mapping[str, Mapping[str, Any]]) -> Mapping[str, Any] | None:
+def _last_report(store: Store, snapshot_id: str | None, made: Mapping[str, Report]) -> Report | None:
     """Return the report on a snapshot, or on the newest before it that was judged; `made` are those of this run.
 
     An audit that is killed after its snapshot leaves an unjudged snapshot. Earlier failures do not become new for that reason.
@@ -148,23 +151,30 @@ def _last_report(store: Store, snapshot_id: str | None, made: Mapping[str, Mappi
                 break
             snapshot_id = store.previous(store.manifest(snapshot_id))
             report = None if snapshot_id is None else store.shown_report(snapshot_id) or made.get(snapshot_id)
-    return _without_code(report) if report is not None and "origin" in report else report
+    return _without_code(report) if report is not None and report.origin else report
 
 
-def _without_code(report: Mapping[str, Any]) -> Mapping[str, Any]:
+def _without_code(report: Report) -> Report:
     """Return a report of another party whose sentences, which the next report repeats, have no commands between backticks."""
-    texts = {"findings": ("message", "last_known"), "incidents": ("headline",), "incomparable_incidents": ("headline",)}
-    cleaned = {
-        key: [
-            {**entry, **{name: clean(entry[name], _LONGEST) for name in names if name in entry}} for entry in report.get(key, ())
-        ]
-        for key, names in texts.items()
-    }
-    return {**report, **cleaned}
+    return structs.replace(
+        report,
+        findings=tuple(
+            structs.replace(
+                finding,
+                message=clean(finding.message, _LONGEST),
+                last_known=clean(finding.last_known, _LONGEST) if finding.last_known else UNSET,
+            )
+            for finding in report.findings
+        ),
+        incidents=tuple(structs.replace(one, headline=clean(one.headline, _LONGEST)) for one in report.incidents),
+        incomparable_incidents=tuple(
+            structs.replace(one, headline=clean(one.headline, _LONGEST)) for one in report.incomparable_incidents
+        ),
+    )
 
 
 def _judge(
-    measured: Callable[[], ClusterView], pair: SnapshotPair, previous_report: Mapping[str, Any] | None, *, show_all: bool
+    measured: Callable[[], ClusterView], pair: SnapshotPair, previous_report: Report | None, *, show_all: bool
 ) -> JudgedSnapshot:
     """Return the report on one snapshot. Pure but for what measures it, and the date, from which mutes end."""
     view = measured()
@@ -176,7 +186,7 @@ def _judge(
         previous_report=previous_report,
         today=datetime.now(UTC).date(),
     )
-    document = reports.build_document(
+    document = reports.build_report(
         view,
         pair.previous_snapshot_id,
         found,

@@ -14,7 +14,8 @@ from kafka_audit.migration.quorum.controller_certificates import certificate_tex
 from kafka_audit.migration.quorum.facts import QuorumFacts
 from kafka_audit.migration.quorum.preconditions import FILE_NEEDS
 from kafka_audit.model.addresses.voters import VOTERS, named_voters
-from kafka_audit.model.finding import Resource, Severity, Status
+from kafka_audit.model.finding import Lifecycle, Resource, Severity, Status
+from kafka_audit.model.report import Report, ReportedChange, ReportedFinding, report_json
 from kafka_audit.model.tables import RegisteredEndpoint, Snapshot, SnapshotInfo
 from kafka_audit.model.text import clean, counted, listing
 from kafka_audit.report import gate
@@ -24,7 +25,7 @@ PlanOutcome = str | dict[str, str]
 """A sentence about what was not done, or a line about what is not known."""
 
 
-def quorum_differences(before: ClusterView, after: ClusterView) -> Iterator[dict[str, Any]]:
+def quorum_differences(before: ClusterView, after: ClusterView) -> Iterator[ReportedChange]:
     """Yield how the quorum differs: its voters, and whether they are in the metadata log. Nothing where either was not read."""
     was, now = QuorumFacts(before), QuorumFacts(after)
     if was.leader is None or now.leader is None:
@@ -35,19 +36,19 @@ def quorum_differences(before: ClusterView, after: ClusterView) -> Iterator[dict
     )
     for kind, old, new in pairs:
         if old != new:
-            yield {"kind": kind, "resource": "cluster", "before": old, "after": new}
+            yield ReportedChange(kind=kind, resource="cluster", before=old, after=new)
 
 
 def _kraft_version(facts: QuorumFacts) -> str:
     return "1 (dynamic quorum)" if facts.is_dynamic else "0 (static quorum)"
 
 
-def certificate_differences(before: ClusterView, after: ClusterView) -> Iterator[dict[str, Any]]:
+def certificate_differences(before: ClusterView, after: ClusterView) -> Iterator[ReportedChange]:
     """Yield addresses of controllers that show another certificate."""
     was, now = _shown(before), _shown(after)
     for address in sorted(was.keys() & now.keys()):
         if was[address] != now[address]:
-            yield {"kind": "certificate", "resource": "cluster", "before": was[address], "after": now[address]}
+            yield ReportedChange(kind="certificate", resource="cluster", before=was[address], after=now[address])
 
 
 def _shown(view: ClusterView) -> dict[str, str]:
@@ -161,7 +162,7 @@ _KEYS: Mapping[Kind, tuple[str, ...]] = {
 
 
 def report_after_change(
-    document: Mapping[str, Any], before: Snapshot, after: Snapshot, baseline: Mapping[str, Any], now: datetime
+    document: Report, before: Snapshot, after: Snapshot, baseline: Mapping[str, Any], now: datetime
 ) -> dict[str, Any]:
     """Return the report after a change.
 
@@ -175,7 +176,7 @@ def report_after_change(
     plan = Plan.from_dict(baseline["plan"])
     proposed = tuple(RegisteredEndpoint(**entry) for entry in baseline.get("advertised", ()))
     was, is_now = ClusterView.of_files(before), ClusterView.of_files(after)
-    changes = [*_modes(before, after), *quorum_differences(was, is_now), *document["changes"]]
+    changes = [*_modes(before, after), *quorum_differences(was, is_now), *document.changes]
     if plan.kind is Kind.CONTROLLER_CERTIFICATES:
         changes += certificate_differences(was, is_now)
     if plan.kind in OF_QUORUM:
@@ -190,15 +191,17 @@ def report_after_change(
     not_done = [*_not_done(after, plan), *not_advertised, *_not_upgraded(predicted)]
     untold = [*untold, *_upgrade_unknown(predicted, is_now)]
     least = gate.severity_of(plan.strict)
-    new = [finding for finding in document["findings"] if gate.fails_gate(finding, least) and finding["lifecycle"] != "ongoing"]
+    new = [
+        finding for finding in document.findings if gate.fails_gate(finding, least) and finding.lifecycle is not Lifecycle.ONGOING
+    ]
     lost = [
         finding
-        for finding in document["findings"]
-        if finding["lifecycle"] == "incomparable" and not finding["muted"] and Severity[finding["severity"]] >= least
+        for finding in document.findings
+        if finding.lifecycle is Lifecycle.INCOMPARABLE and not finding.muted and Severity[finding.severity] >= least
     ]
-    coverage = document["coverage"]
+    coverage = document.coverage
     wrong = bool(not_meant or not_done or new)
-    complete = coverage["answered"] >= coverage["asked"] > 0 and not lost and not untold and not document["changes_omitted"]
+    complete = coverage.answered >= coverage.asked > 0 and not lost and not untold and not document.changes_omitted
     verdict = NOT_AS_EXPECTED if wrong else AS_EXPECTED if complete else NOT_DECIDED
     parts = [
         *([counted(len(new), "new failure")] if new else []),
@@ -206,10 +209,10 @@ def report_after_change(
         *([f"{counted(len(not_meant), 'unexpected change')}"] if not_meant else []),
         f"{counted(len(meant), 'expected change')}" if changes else "no changes",
     ]
-    subject = f"{clean(document['cluster'])}, {TITLES[plan.kind]}"
+    subject = f"{clean(document.cluster)}, {TITLES[plan.kind]}"
     return {
         "schema_version": 1,
-        "cluster": document["cluster"],
+        "cluster": document.cluster,
         "baseline": before.snapshot_id,
         "snapshot_id": after.snapshot_id,
         "compared_at": now.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
@@ -218,13 +221,13 @@ def report_after_change(
         "subject": subject,
         "reason": ", ".join(parts),
         "headline": f"{verdict.upper()} for {subject}: {', '.join(parts)}",
-        "coverage": {"asked": coverage["asked"], "answered": coverage["answered"]},
-        "meant": meant,
-        "not_meant": not_meant,
+        "coverage": {"asked": coverage.asked, "answered": coverage.answered},
+        "meant": report_json(tuple(meant)),
+        "not_meant": report_json(tuple(not_meant)),
         "not_done": not_done,
         "predictions": predicted,
         "new": [_brief(entry) for entry in new],
-        "resolved": [_brief(finding) for finding in document["findings"] if finding["lifecycle"] == "resolved"],
+        "resolved": [_brief(finding) for finding in document.findings if finding.lifecycle is Lifecycle.RESOLVED],
         "not_known": [*(_brief(entry) for entry in lost), *untold],
     }
 
@@ -247,13 +250,13 @@ def _upgrade_unknown(predicted: Sequence[Mapping[str, str]], view: ClusterView) 
             yield {**head, "message": message, "remedy": remedy}
 
 
-def _brief(row: Mapping[str, Any]) -> dict[str, str]:
+def _brief(finding: ReportedFinding) -> dict[str, str]:
     return {
-        "code": row["code"],
-        "resource": row["resource"]["name"],
-        "severity": row["severity"],
-        "message": row["message"],
-        "remedy": row["remediation"] if row["status"] != Status.PASS else "",
+        "code": finding.code,
+        "resource": finding.resource.name,
+        "severity": finding.severity,
+        "message": finding.message,
+        "remedy": finding.remediation if finding.status is not Status.PASS else "",
     }
 
 
@@ -261,23 +264,23 @@ def _mode(snapshot: Snapshot) -> str:
     return next((info.mode for info in snapshot.of(SnapshotInfo)), "not known")
 
 
-def _modes(before: Snapshot, after: Snapshot) -> Iterator[dict[str, Any]]:
+def _modes(before: Snapshot, after: Snapshot) -> Iterator[ReportedChange]:
     if _mode(before) != _mode(after):
-        yield {"kind": "mode", "resource": "cluster", "before": _mode(before), "after": _mode(after)}
+        yield ReportedChange(kind="mode", resource="cluster", before=_mode(before), after=_mode(after))
 
 
-def _place(change: Mapping[str, Any]) -> tuple[int | None, str, int]:
+def _place(change: ReportedChange) -> tuple[int | None, str, int]:
     """Return an endpoint as it is now, as `addresses.comparable_address` does."""
-    address = change["addresses_after"][0]
-    return Resource.of(change["resource"]).broker, *canonical_address(address["host"], address["port"])
+    address = change.addresses_after[0]
+    return Resource.of(change.resource).broker, *canonical_address(address.host, address.port)
 
 
-def _is_meant(change: Mapping[str, Any], plan: Plan, proposed: Sequence[RegisteredEndpoint]) -> bool:
-    kind = change["kind"]
-    if kind == "endpoint" and proposed and change["after"] is not None:
+def _is_meant(change: ReportedChange, plan: Plan, proposed: Sequence[RegisteredEndpoint]) -> bool:
+    kind = change.kind
+    if kind == "endpoint" and proposed and change.after is not None:
         return _place(change) in {addresses.comparable_address(endpoint) for endpoint in proposed}
     if kind == "config":
-        return (Resource.of(change["resource"]).key or "").startswith(_KEYS[plan.kind])
+        return (Resource.of(change.resource).key or "").startswith(_KEYS[plan.kind])
     return kind in _ALWAYS or kind in _MEANT[plan.kind]
 
 

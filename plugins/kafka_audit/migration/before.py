@@ -1,6 +1,6 @@
 """Go or no-go: the audit's findings, the checks of the gate, faults in proposed files, and the required reachability."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import asdict
 from datetime import UTC, date, datetime
 from typing import Any
@@ -23,6 +23,7 @@ from kafka_audit.migration.quorum.change import quorum_items, quorum_steps, vote
 from kafka_audit.migration.quorum.planned_steps import PlannedStep
 from kafka_audit.model.errors import UsageError
 from kafka_audit.model.finding import Finding, Severity, Status, as_text
+from kafka_audit.model.report import Report
 from kafka_audit.model.tables import PlannedNode, PlannedUpgrade, Verdict
 from kafka_audit.model.text import clean, counted
 from kafka_audit.report import gate
@@ -36,7 +37,7 @@ _BY_ADDRESS = ("KA303", "KA304")
 
 
 def report_before_change(
-    document: Mapping[str, Any], view: ClusterView, plan: Plan, tried: ProposedListeners, now: datetime
+    document: Report, view: ClusterView, plan: Plan, tried: ProposedListeners, now: datetime
 ) -> dict[str, Any]:
     """Return the report of the gate before a change.
 
@@ -59,16 +60,16 @@ def report_before_change(
     _addresses(view, plan, tried, now.date(), items)
     for name in plan.vantages:
         _vantage(view, name, tried, items)
-    coverage = document["coverage"]
+    coverage = document.coverage
     open_questions = [item for item in items.not_known if item.source != "audit"]
-    complete = coverage["answered"] >= coverage["asked"] > 0
+    complete = coverage.answered >= coverage.asked > 0
     verdict = NO_GO if items.blockers else GO if complete and not open_questions else NOT_DECIDED
-    subject = f"{clean(document['cluster'])}, {TITLES[plan.kind]}"
+    subject = f"{clean(document.cluster)}, {TITLES[plan.kind]}"
     reason = _reason(document, plan, verdict, items, len(open_questions))
     return {
         "schema_version": 1,
-        "cluster": document["cluster"],
-        "snapshot_id": document["snapshot_id"],
+        "cluster": document.cluster,
+        "snapshot_id": document.snapshot_id,
         "decided_at": now.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
         "plan": plan.as_dict(),
         "advertised": [asdict(endpoint) for endpoint in tried.proposed],
@@ -76,7 +77,7 @@ def report_before_change(
         "subject": subject,
         "reason": reason,
         "headline": f"{verdict.upper()} for {subject}: {reason}",
-        "coverage": {"asked": coverage["asked"], "answered": coverage["answered"]},
+        "coverage": {"asked": coverage.asked, "answered": coverage.answered},
         **{
             name: [asdict(entry) for entry in getattr(items, name)]
             for name in ("blockers", "warnings", "not_known", "information")
@@ -94,37 +95,37 @@ def _steps(view: ClusterView, plan: Plan, tried: ProposedListeners, items: GateI
     return () if refused else tuple(rolling_upgrade.upgrade_steps(view, plan))
 
 
-def _reason(document: Mapping[str, Any], plan: Plan, verdict: str, items: GateItems, questions: int) -> str:
+def _reason(document: Report, plan: Plan, verdict: str, items: GateItems, questions: int) -> str:
     if verdict == NO_GO:
         first = items.blockers[0]
         return f"{counted(len(items.blockers), 'blocker')}, first {first.code} {clean(first.resource)}"
-    answered = f"{document['coverage']['answered']} of {document['coverage']['asked']} reads answered"
+    answered = f"{document.coverage.answered} of {document.coverage.asked} reads answered"
     if verdict == NOT_DECIDED:
         return f"{counted(questions, 'open question')}, {answered}"
     return f"no failure of severity {plan.strict.upper()} or above, {answered}"
 
 
-def _audit(document: Mapping[str, Any], plan: Plan, items: GateItems) -> None:
+def _audit(document: Report, plan: Plan, items: GateItems) -> None:
     least = gate.severity_of(plan.strict)
-    for finding in document["findings"]:
-        if finding["muted"]:
+    for finding in document.findings:
+        if finding.muted:
             continue
         item = GateItem(
             source="audit",
-            code=finding["code"],
-            resource=finding["resource"]["name"],
-            message=finding["message"],
-            remedy=finding["remediation"],
+            code=finding.code,
+            resource=finding.resource.name,
+            message=finding.message,
+            remedy=finding.remediation,
         )
         if gate.fails_gate(finding, least):
             items.blockers.append(item)
-        elif finding["status"] == Status.FAIL and Severity[finding["severity"]] >= Severity.MEDIUM:
+        elif finding.status == Status.FAIL and Severity[finding.severity] >= Severity.MEDIUM:
             items.warnings.append(item)
-        elif finding["status"] == Status.UNKNOWN:
+        elif finding.status == Status.UNKNOWN:
             items.not_known.append(item)
 
 
-def _gate(document: Mapping[str, Any], view: ClusterView, plan: Plan, today: date, items: GateItems) -> None:
+def _gate(document: Report, view: ClusterView, plan: Plan, today: date, items: GateItems) -> None:
     """Run the checks of a migration to KRaft, or those of an upgrade."""
     upgrade = plan.kind is Kind.ROLLING_UPGRADE
     if upgrade:
@@ -152,18 +153,21 @@ def _quorum(view: ClusterView, plan: Plan, tried: ProposedListeners, today: date
         items.add(headed)
 
 
-def _verdicts(document: Mapping[str, Any]) -> Iterator[Verdict]:
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def _verdicts(document: Report) -> Iterator[Verdict]:
     """Yield the findings of the audit; a check of the catalogue without a row has passed, because PASS is not listed."""
     reported_codes = set()
-    for finding in document["findings"]:
-        reported_codes.add(finding["code"])
-        evidence = finding["evidence"]
+    for finding in document.findings:
+        reported_codes.add(finding.code)
         yield Verdict(
-            code=finding["code"],
-            resource=finding["resource"]["name"],
-            status=finding["status"],
-            error=evidence.get("error"),
-            needs=evidence.get("needs"),
+            code=finding.code,
+            resource=finding.resource.name,
+            status=finding.status.value,
+            error=_text(finding.evidence.get("error")),
+            needs=_text(finding.evidence.get("needs")),
         )
     for code in catalogue():
         if code not in reported_codes:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from kafka_audit.migration import sections
+from kafka_audit.model.report import PlannedChange
 from kafka_audit.model.text import clean, our_line
 from kafka_audit.report.remedies import LONGEST_PARAGRAPH, step_lines, step_text
 from kafka_audit.report.text import clean_prose, remedy_text, wrap
@@ -25,7 +26,7 @@ def before_change_text(report: Mapping[str, Any], *, width: int, kept: bool = Fa
         lines += _section(title, [_item(item, width) for item in report[key]])
     states = sections.roll_states(report)
     lines += _section("WHILE IT IS ROLLED", [list(wrap(clean_prose(state), width, "    ")) for state in states])
-    lines += _section("STEPS", [_step(number, step, width) for number, step in enumerate(report.get("steps", ()), 1)])
+    lines += _section("STEPS", [_step(number, step, width) for number, step in enumerate(sections.planned_changes(report), 1)])
     return "\n".join(lines) + "\n"
 
 
@@ -58,11 +59,11 @@ def _item(item: Mapping[str, str], width: int) -> list[str]:
     return [*wrap(sentence, width, "    "), *_remedy(item["remedy"], width)]
 
 
-def _step(number: int, step: Mapping[str, Any], width: int) -> list[str]:
+def _step(number: int, step: PlannedChange, width: int) -> list[str]:
     return [
         *wrap(remedy_text(step_text(step)), width, f"{number:>4}  ", _INDENT),
         *(f"{_INDENT}  {line}" for line in step_lines(step)),
-        *(wrap(clean_prose(f"Until the next step: {step['halfway']}"), width, _INDENT) if step["halfway"] else ()),
+        *(wrap(clean_prose(f"Until the next step: {step.halfway}"), width, _INDENT) if step.halfway else ()),
     ]
 
 

@@ -1,7 +1,6 @@
 """What the gate predicts of a change, kept with its baseline, and what became of it. Pure."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
 
 from kafka_audit.checks.migration.common import pinned_protocol
 from kafka_audit.cluster.releases import minor_releases
@@ -12,6 +11,7 @@ from kafka_audit.migration.items import GateItem
 from kafka_audit.migration.plan import Kind, Plan
 from kafka_audit.migration.rolling_upgrade import upgraded_view
 from kafka_audit.model.finding import Resource, Status
+from kafka_audit.model.report import Report
 
 HELD, NOT_HELD, NOT_KNOWN = "held", "not held", "not known"
 
@@ -50,14 +50,14 @@ def _prediction(kind: str, broker: int, text: str, expected: str) -> dict[str, s
     return {"kind": kind, "resource": f"broker/{broker}", "text": text, "expected": expected}
 
 
-def outcomes(kept: Iterable[Mapping[str, str]], view: ClusterView, document: Mapping[str, Any]) -> Iterator[dict[str, str]]:
+def outcomes(kept: Iterable[Mapping[str, str]], view: ClusterView, document: Report) -> Iterator[dict[str, str]]:
     """Yield each prediction with what became of it: `held`, and what is seen instead, or what is needed to know."""
     for prediction in kept:
         outcome, seen = _outcome(prediction, view, document)
         yield {**prediction, "outcome": outcome, "seen": seen}
 
 
-def _outcome(prediction: Mapping[str, str], view: ClusterView, document: Mapping[str, Any]) -> tuple[str, str]:
+def _outcome(prediction: Mapping[str, str], view: ClusterView, document: Report) -> tuple[str, str]:
     broker, expected = Resource.of(prediction["resource"]).broker, prediction["expected"]
     if prediction["kind"] == _REFUSAL:
         return _refusal(view, view.inter_broker.brokers if broker is None else (broker,), expected)
@@ -102,16 +102,16 @@ def _release(view: ClusterView, broker: int, expected: str) -> tuple[str, str]:
     return (NOT_KNOWN if found[0] <= wanted <= found[1] else NOT_HELD), seen
 
 
-def _edges(view: ClusterView, broker: int, expected: str, document: Mapping[str, Any]) -> tuple[str, str]:
+def _edges(view: ClusterView, broker: int, expected: str, document: Report) -> tuple[str, str]:
     if broker not in view.inter_broker.brokers:
         return NOT_KNOWN, f"broker {broker} is not in the cluster"
     own = [
         finding
-        for finding in document["findings"]
-        if finding["code"] in _OF_EDGES and Resource.from_dict(finding["resource"]).broker == broker
+        for finding in document.findings
+        if finding.code in _OF_EDGES and Resource.of(finding.resource.name).broker == broker
     ]
-    failed = [finding["code"] for finding in own if finding["status"] == Status.FAIL]
-    unknown = [finding["code"] for finding in own if finding["status"] == Status.UNKNOWN]
+    failed = [finding.code for finding in own if finding.status is Status.FAIL]
+    unknown = [finding.code for finding in own if finding.status is Status.UNKNOWN]
     if failed:
         return (HELD if expected == "broken" else NOT_HELD), f"{failed[0]} fails"
     if unknown:

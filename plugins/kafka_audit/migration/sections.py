@@ -3,7 +3,10 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import msgspec
+
 from kafka_audit.migration.predictions import HELD, NOT_HELD, NOT_KNOWN
+from kafka_audit.model.report import PlannedChange
 from kafka_audit.model.text import brokers, counted, start_upper
 from kafka_audit.report.sections import Line, Section
 
@@ -36,6 +39,11 @@ def _state_text(state: Mapping[str, Any]) -> str:
     open_points = f"; {counted(state['not_known_connections'], 'connection')} not known" if state["not_known"] else ""
     broken = "; ".join(found[:_MOST]) + (f"; and {state['broken_connections'] - _MOST} more" if len(found) > _MOST else "")
     return f"New on {brokers(state['changed'])}: {broken or 'all brokers stay connected'}{open_points}."
+
+
+def planned_changes(report: Mapping[str, Any]) -> tuple[PlannedChange, ...]:
+    """Return the steps of the change, in their order."""
+    return msgspec.convert(report.get("steps", ()), tuple[PlannedChange, ...])
 
 
 def after_change_sections(report: Mapping[str, Any]) -> list[Section]:

@@ -1,16 +1,20 @@
-"""Findings and incidents: the results of checks (JSON: `report/findings.schema.json`)."""
+"""Findings and incidents: the results of checks. `model.report` is what a report holds of them."""
 
 import hashlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
 from types import MappingProxyType
-from typing import Any
+from typing import Any, Literal, cast
+
+from msgspec import Struct
 
 from kafka_audit.compare.addresses import address_text
 from kafka_audit.model import quoting
 from kafka_audit.model.commands import Line, Prose
 from kafka_audit.model.text import our_line
+
+SeverityName = Literal["CRITICAL", "HIGH", "MEDIUM", "LOW", "INFO"]
 
 
 class Severity(IntEnum):
@@ -21,6 +25,11 @@ class Severity(IntEnum):
     MEDIUM = 2  # weak
     HIGH = 3  # clients or replication will fail at the next foreseeable event
     CRITICAL = 4  # they fail now
+
+    @property
+    def word(self) -> SeverityName:
+        """Its name, as a report has it."""
+        return cast("SeverityName", self.name)
 
 
 class Status(StrEnum):
@@ -91,11 +100,6 @@ class Resource:
             return cls(type="topic", name=name, topic=rest)
         return cls(type="partition", name=name, topic=topic, partition=partition)
 
-    @classmethod
-    def from_dict(cls, raw: Mapping[str, Any]) -> "Resource":
-        """Return the resource that a document names as `{type, name}`."""
-        return cls.of(raw["name"])
-
     @property
     def root(self) -> str:
         """The broker, controller or topic that it is or belongs to, e.g. `broker/2`; else the whole name."""
@@ -136,9 +140,6 @@ def _number(text: str) -> int | None:
     return int(text) if text.isascii() and text.isdecimal() and len(text) <= _LONGEST_NUMBER else None
 
 
-SCHEMA_VERSION = 2
-"""Of `findings.json`; reports of another version are not read."""
-
 Scalar = str | int | float | bool
 Record = Mapping[str, Scalar]
 Value = Scalar | tuple[int, ...] | tuple[str, ...] | Record | tuple[Record, ...]
@@ -148,7 +149,7 @@ MOST_VALUES = 1000
 """Entries of a list of evidence that are kept."""
 
 
-def as_text(value: Value) -> str:
+def as_text(value: Value | tuple[Scalar | Record, ...]) -> str:
     """Return a value of evidence as sentences show it: lists are joined by commas, true and false are as in JSON."""
     if isinstance(value, str):
         return value
@@ -190,16 +191,6 @@ def _first_parts(values: tuple[Any, ...], limit: int) -> Iterator[Any]:
         if left < 0:
             return
         yield part
-
-
-def to_json(evidence: Mapping[str, Value]) -> dict[str, Any]:
-    """Return evidence as JSON has it."""
-    return {key: list(value) if isinstance(value, tuple) else value for key, value in evidence.items()}
-
-
-def from_json(raw: Mapping[str, Any]) -> dict[str, Value]:
-    """Return what `to_json` made JSON of."""
-    return {key: tuple(value) if isinstance(value, list) else value for key, value in raw.items()}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -267,8 +258,7 @@ CHANGES = "changes"
 """Observer of the changes before the fault; reports show it in a separate section."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Evidence:
+class Evidence(Struct, frozen=True, kw_only=True, gc=False):
     """One statement for or against a cause, with who said it."""
 
     observer: str
@@ -333,8 +323,7 @@ class Incident:
     explains: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, kw_only=True)
-class Address:
+class Address(Struct, frozen=True, kw_only=True, gc=False):
     """Where a broker listens, or listened."""
 
     host: str

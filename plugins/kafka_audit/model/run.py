@@ -5,11 +5,13 @@ All of it is JSON below `runs/<run_id>/` of the store, which worker and driver o
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from datetime import date
+from dataclasses import dataclass
 from typing import Any
 
+import msgspec
+
 from kafka_audit.model.cluster import Mute
+from kafka_audit.model.report import Report
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,24 +38,12 @@ class Request:
 
     def to_json(self) -> str:
         """Return the text of `runs/<run_id>/request.json`."""
-        return json.dumps(asdict(self), default=date.isoformat)
+        return json.dumps(msgspec.to_builtins(self))
 
     @classmethod
     def from_json(cls, text: str) -> "Request":
-        """Read what `to_json` wrote."""
-        raw = json.loads(text)
-        return cls(
-            run_id=raw["run_id"],
-            pairs=tuple(_pair(pair) for pair in raw["pairs"]),
-            failed=tuple((snapshot_id, why) for snapshot_id, why in raw["failed"]),
-            show_all=raw["show_all"],
-        )
-
-
-def _pair(raw: Mapping[str, Any]) -> SnapshotPair:
-    days = ((mute, mute["until"] and date.fromisoformat(mute["until"])) for mute in raw["mutes"])
-    mutes = tuple(Mute(**mute | {"until": until}) for mute, until in days)
-    return SnapshotPair(**{**raw, "passed_over": tuple(raw["passed_over"]), "mutes": mutes})
+        """Read what `to_json` wrote; raises ValueError for any other text."""
+        return msgspec.convert(json.loads(text), cls)
 
 
 def run_path(run_id: str, name: str) -> str:
@@ -71,18 +61,17 @@ class JudgedSnapshot:
     """The answer on one snapshot: the finished report, and the rows of the difference tables that it rests on, by table name."""
 
     snapshot_id: str
-    document: Mapping[str, Any]
+    document: Report
     differences: Mapping[str, Sequence[Mapping[str, Any]]]
 
     def to_json(self) -> str:
         """Return the text of `runs/<run_id>/judged/<snapshot id>.json`."""
-        return json.dumps({"snapshot_id": self.snapshot_id, "document": self.document, "differences": self.differences})
+        return json.dumps(msgspec.to_builtins(self))
 
     @classmethod
     def from_json(cls, text: str) -> "JudgedSnapshot":
-        """Read what `to_json` wrote; raises ValueError, KeyError or TypeError for any other text."""
-        raw = json.loads(text)
-        return cls(snapshot_id=raw["snapshot_id"], document=raw["document"], differences=raw["differences"])
+        """Read what `to_json` wrote; raises ValueError for any other text."""
+        return msgspec.convert(json.loads(text), cls)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,10 +83,9 @@ class JobAnswer:
 
     def to_json(self) -> str:
         """Return the text of `runs/<run_id>/answer.json`."""
-        return json.dumps({"judged": self.judged, "failed": self.failed})
+        return json.dumps(msgspec.to_builtins(self))
 
     @classmethod
     def from_json(cls, text: str) -> "JobAnswer":
-        """Read what `to_json` wrote; raises ValueError, KeyError or TypeError for any other text."""
-        raw = json.loads(text)
-        return cls(judged=tuple(raw["judged"]), failed=tuple((snapshot_id, why) for snapshot_id, why in raw["failed"]))
+        """Read what `to_json` wrote; raises ValueError for any other text."""
+        return msgspec.convert(json.loads(text), cls)

@@ -1,7 +1,8 @@
 """Pages that the code writes itself: `python -m kafka_audit.report.docs FOLDER`.
 
 FOLDER/checks gets a Markdown page for each check and each family, and an index, FOLDER/symptoms one for each message that people
-type. FOLDER/tables.md says what a snapshot holds, FOLDER/logs.md which lines of brokers' logs are known.
+type. FOLDER/tables.md says what a snapshot holds, FOLDER/logs.md which lines of brokers' logs are known, and
+FOLDER/findings.schema.json is the schema of `findings.json`.
 """
 
 import importlib
@@ -17,6 +18,7 @@ from kafka_audit.model.commands import named_placeholders
 from kafka_audit.model.log_signatures import SIGNATURES, ZOOKEEPER_CLIENT
 from kafka_audit.model.tables import TABLES, Row
 from kafka_audit.report.plain_text import explain
+from kafka_audit.report.schema import schema_text
 from kafka_audit.report.symptoms import symptom_pages
 from kafka_audit.report.symptoms.markdown import index_markdown
 
@@ -144,6 +146,7 @@ def write_docs(folder: Path) -> int:
     (folder / "symptoms.md").write_text(index_markdown(symptom_pages().values()), encoding="utf-8")
     (folder / "tables.md").write_text(tables_page(), encoding="utf-8")
     (folder / "logs.md").write_text(logs_page(), encoding="utf-8")
+    (folder / "findings.schema.json").write_text(schema_text(), encoding="utf-8")
     return len(found)
 
 

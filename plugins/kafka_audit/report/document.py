@@ -1,25 +1,28 @@
-"""`findings.json`: everything that an audit found, as one JSON document (`findings.schema.json` describes it)."""
+"""The report of an audit: everything that it found, as `model.report` has it."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any
+
+from msgspec import UNSET, structs
 
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.incidents.findings import LONGEST_EVIDENCE, is_over
 from kafka_audit.model import quoting
-from kafka_audit.model.finding import (
-    SCHEMA_VERSION,
-    CauseCandidate,
-    Change,
-    Finding,
-    Incident,
-    Lifecycle,
-    Resource,
-    Status,
-    Step,
-    to_json,
+from kafka_audit.model.finding import Address, Change, Finding, Incident, Lifecycle, Resource, Status
+from kafka_audit.model.report import (
+    Coverage,
+    EarlierIncident,
+    Report,
+    ReportedCandidate,
+    ReportedChange,
+    ReportedFinding,
+    ReportedIncident,
+    ReportedResource,
+    ReportedStep,
+    StatusCounts,
+    UnansweredRead,
 )
 from kafka_audit.model.tables import SourceRead
 from kafka_audit.model.text import clean
@@ -27,120 +30,115 @@ from kafka_audit.report import remedies
 from kafka_audit.report.parties import matrix, quorum, reach, views
 from kafka_audit.report.storms import finding_groups
 from kafka_audit.report.what_if import next_failure
-from kafka_audit.report.worsening import Worsening, worse_since, worsening_to_json
+from kafka_audit.report.worsening import worse_since
 
 MOST_CHANGES = 5000
 """Changes that are listed; a controller that moved every leader of a big cluster must not make the document unreadable."""
 
 
-def build_document(  # noqa: PLR0913, PLR0917 -- the contract between report and audit
+def build_report(  # noqa: PLR0913, PLR0917 -- the contract between report and audit
     view: ClusterView,
     previous_snapshot_id: str | None,
     findings: Sequence[Finding],
     incidents: Sequence[Incident],
     changes: Sequence[Change],
-    previous_report: Mapping[str, Any] | None,
+    previous_report: Report | None,
     *,
     show_all: bool = False,
     passed_over: Iterable[str] = (),
-) -> dict[str, Any]:
-    """Return the document.
+) -> Report:
+    """Return the report.
 
-    PASS is counted in `counts`, and listed with `show_all`; what came of earlier failures always is.
-    `passed_over` says of each earlier
-    snapshot that could not be compared with why.
+    PASS is counted in `counts`, and listed with `show_all`; what came of earlier failures always is. `passed_over` says of each
+    earlier snapshot that could not be compared with why.
     """
     snapshot = view.snapshot
     listed = [f for f in findings if show_all or f.status is not Status.PASS or f.lifecycle is Lifecycle.RESOLVED]
     by_fingerprint = {finding.fingerprint: finding for finding in findings}
     places = {finding.fingerprint: (place, finding) for place, finding in enumerate(findings)}
     resolved, incomparable = _earlier_incidents(findings, incidents, previous_report)
-    return {
-        "schema_version": SCHEMA_VERSION,
-        "cluster": snapshot.cluster,
-        "cluster_id": clean(snapshot.cluster_id),
-        "snapshot_id": snapshot.snapshot_id,
-        "previous_snapshot_id": previous_snapshot_id,
-        "started_at": _utc(view.info.started_ms) if view.info else None,
-        "finished_at": _utc(view.info.finished_ms) if view.info else None,
-        "mode": view.info.mode if view.info else None,
-        "coverage": _coverage(view),
-        "counts": {status.value: sum(f.status is status for f in findings) for status in Status},
-        "passed_checks": _passed(findings),
-        "lifecycle_counts": _lifecycle_counts(findings),
-        "incidents": [
-            {
-                **incident_to_json(incident),
-                **_worse(worse_since(incident, by_fingerprint, previous_report)),
-                "groups": finding_groups(incident, places, view),
-            }
+    statuses = Counter(finding.status for finding in findings)
+    return Report(
+        cluster=snapshot.cluster,
+        cluster_id=clean(snapshot.cluster_id),
+        snapshot_id=snapshot.snapshot_id,
+        previous_snapshot_id=previous_snapshot_id,
+        started_at=_utc(view.info.started_ms) if view.info else None,
+        finished_at=_utc(view.info.finished_ms) if view.info else None,
+        mode=view.info.mode if view.info else None,
+        coverage=_coverage(view),
+        counts=StatusCounts(**{status.value: statuses[status] for status in Status}),
+        passed_checks=_passed(findings),
+        lifecycle_counts=_lifecycle_counts(findings),
+        incidents=tuple(
+            structs.replace(
+                reported_incident(incident),
+                worse=worse_since(incident, by_fingerprint, previous_report) or UNSET,
+                groups=finding_groups(incident, places, view),
+            )
             for incident in incidents
-        ],
-        "resolved_incidents": resolved,
-        "incomparable_incidents": incomparable,
-        "findings": [finding_dict(finding) for finding in sorted(listed, key=worst_first)],
-        "changes": [_change(change) for change in changes[:MOST_CHANGES]],
-        "changes_omitted": max(len(changes) - MOST_CHANGES, 0),
-        "never_asked": list(_never_asked(view)),
-        "passed_over": [clean(why, LONGEST_EVIDENCE) for why in passed_over],
-        "next_failure": next_failure.build_next_failure(view),
-        "quorum": quorum.build_quorum(view),
-        "matrix": matrix.build_matrix(view),
-        "reach": reach.build_reach(view),
-        "views": views.build_views(view),
-    }
+        ),
+        resolved_incidents=tuple(resolved),
+        incomparable_incidents=tuple(incomparable),
+        findings=tuple(reported_finding(finding) for finding in sorted(listed, key=worst_first)),
+        changes=tuple(_change(change) for change in changes[:MOST_CHANGES]),
+        changes_omitted=max(len(changes) - MOST_CHANGES, 0),
+        never_asked=tuple(_never_asked(view)),
+        passed_over=tuple(clean(why, LONGEST_EVIDENCE) for why in passed_over),
+        next_failure=next_failure.build_next_failure(view),
+        quorum=quorum.build_quorum(view),
+        matrix=matrix.build_matrix(view),
+        reach=reach.build_reach(view),
+        views=views.build_views(view),
+    )
 
 
 def _utc(ms: int) -> str:
     return datetime.fromtimestamp(ms / 1000, UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
 
 
-def _coverage(view: ClusterView) -> dict[str, Any]:
+def _coverage(view: ClusterView) -> Coverage:
     reads = view.last_reads
-    return {
-        "asked": len(reads),
-        "answered": sum(read.outcome == "answered" for read in reads),
+    unanswered = (_unanswered(view, read) for read in reads if read.outcome != "answered")
+    return Coverage(
+        asked=len(reads),
+        answered=sum(read.outcome == "answered" for read in reads),
         # Brokers are asked side by side: by their ids, the same failures have the same order in each report.
-        "unknown": sorted(
-            (_unanswered(view, read) for read in reads if read.outcome != "answered"),
-            key=lambda entry: -1 if entry["broker"] is None else entry["broker"],
-        ),
-    }
+        unknown=tuple(sorted(unanswered, key=lambda read: -1 if read.broker is None else read.broker)),
+    )
 
 
-def _unanswered(view: ClusterView, read: SourceRead) -> dict[str, Any]:
-    return {
-        "observer": read.observer,
-        "broker": Resource.of(view.reads.resources.get(read.observer, "cluster")).broker,
-        "operation": read.operation,
-        "target": clean(read.target, LONGEST_EVIDENCE),
-        "error": clean(read.why or "no answer", LONGEST_EVIDENCE),
-        "reason": read.failure.name,
-        "kind": clean(read.error or "no answer", LONGEST_EVIDENCE),
-        "needs": None if read.needs is None else clean(read.needs, LONGEST_EVIDENCE),
-        "untrusted_host": None if read.untrusted_host is None else clean(read.untrusted_host, LONGEST_EVIDENCE),
-    }
+def _unanswered(view: ClusterView, read: SourceRead) -> UnansweredRead:
+    return UnansweredRead(
+        observer=read.observer,
+        broker=Resource.of(view.reads.resources.get(read.observer, "cluster")).broker,
+        operation=read.operation,
+        target=clean(read.target, LONGEST_EVIDENCE),
+        error=clean(read.why or "no answer", LONGEST_EVIDENCE),
+        reason=read.failure.name,
+        kind=clean(read.error or "no answer", LONGEST_EVIDENCE),
+        needs=None if read.needs is None else clean(read.needs, LONGEST_EVIDENCE),
+        untrusted_host=None if read.untrusted_host is None else clean(read.untrusted_host, LONGEST_EVIDENCE),
+    )
 
 
-def _passed(findings: Iterable[Finding]) -> list[str]:
+def _passed(findings: Iterable[Finding]) -> tuple[str, ...]:
     """Return the codes of checks that pass wherever they apply; what could not be judged somewhere is not one of them."""
     results: dict[str, set[Status]] = {}
     for finding in findings:
         results.setdefault(finding.code, set()).add(finding.status)
-    return sorted(code for code, found in results.items() if Status.PASS in found and found <= _NO_FAULT)
+    return tuple(sorted(code for code, found in results.items() if Status.PASS in found and found <= _NO_FAULT))
 
 
 _NO_FAULT = {Status.PASS, Status.NOT_APPLICABLE}
 
 
-def _lifecycle_counts(findings: Iterable[Finding]) -> dict[str, int]:
+def _lifecycle_counts(findings: Iterable[Finding]) -> dict[Lifecycle, int]:
     """Count failures by their place in time; what could not be judged and did not fail before has none."""
     count = Counter(
-        f.lifecycle.value
-        for f in findings
-        if f.status is Status.FAIL or f.lifecycle in {Lifecycle.RESOLVED, Lifecycle.INCOMPARABLE}
+        f.lifecycle for f in findings if f.status is Status.FAIL or f.lifecycle in {Lifecycle.RESOLVED, Lifecycle.INCOMPARABLE}
     )
-    return {lifecycle.value: count[lifecycle.value] for lifecycle in Lifecycle}
+    return {lifecycle: count[lifecycle] for lifecycle in Lifecycle}
 
 
 def worst_first(finding: Finding) -> tuple[Any, ...]:
@@ -153,102 +151,104 @@ def _natural(name: str) -> tuple[tuple[int, str], ...]:
     return tuple((int(part), "") if part.isdecimal() and part.isascii() else (-1, part) for part in name.split("/"))
 
 
-def finding_dict(finding: Finding) -> dict[str, Any]:
-    """Return a finding as in every document."""
-    return {
-        "code": finding.code,
-        "name": finding.name,
-        "status": finding.status.value,
-        "severity": finding.severity.name,
-        "confidence": finding.confidence.value,
-        "resource": {"type": finding.resource.type, "name": finding.resource.name},
-        "message": finding.message,
-        "evidence": to_json(finding.evidence),
-        "remediation": finding.remediation,
-        "remedy": remedies.parts_to_json(finding.remedy),
-        "fingerprint": finding.fingerprint,
-        "lifecycle": finding.lifecycle.value,
-        "muted": finding.muted,
-        **({"last_known": finding.last_known} if finding.last_known else {}),
-    }
+def reported_finding(finding: Finding) -> ReportedFinding:
+    """Return a finding as in every report."""
+    return ReportedFinding(
+        code=finding.code,
+        name=finding.name,
+        status=finding.status,
+        severity=finding.severity.word,
+        confidence=finding.confidence,
+        resource=ReportedResource(type=finding.resource.type, name=finding.resource.name),
+        message=finding.message,
+        evidence=finding.evidence,
+        remediation=finding.remediation,
+        remedy=remedies.reported_parts(finding.remedy),
+        fingerprint=finding.fingerprint,
+        lifecycle=finding.lifecycle,
+        muted=finding.muted,
+        last_known=finding.last_known or UNSET,
+    )
 
 
-def incident_to_json(incident: Incident) -> dict[str, Any]:
-    """Return an incident as the document has it, without its groups."""
-    return {
-        "headline": incident.headline,
-        "cause": incident.cause,
-        "severity": incident.severity.name,
-        "confidence": incident.confidence.value,
-        "confidence_why": incident.confidence_why,
-        "impact": incident.impact,
-        "lifecycle": incident.lifecycle.value,
-        "findings": list(incident.findings),
-        "explains": list(incident.explains),
-        "evidence_for": [asdict(evidence) for evidence in incident.evidence_for],
-        "evidence_against": [asdict(evidence) for evidence in incident.evidence_against],
-        "not_known": list(incident.not_known),
-        "candidates": [_candidate(candidate) for candidate in incident.candidates],
-        "remediation": [_step(step) for step in incident.remediation],
-    }
+def reported_incident(incident: Incident) -> ReportedIncident:
+    """Return an incident as the report has it, without its groups and what became worse."""
+    return ReportedIncident(
+        headline=incident.headline,
+        cause=incident.cause,
+        severity=incident.severity.word,
+        confidence=incident.confidence,
+        confidence_why=incident.confidence_why,
+        impact=incident.impact,
+        lifecycle=incident.lifecycle,
+        findings=incident.findings,
+        explains=incident.explains,
+        evidence_for=incident.evidence_for,
+        evidence_against=incident.evidence_against,
+        not_known=incident.not_known,
+        candidates=tuple(
+            ReportedCandidate(
+                cause=candidate.cause,
+                code=candidate.code,
+                fault=candidate.fault,
+                state=candidate.state,
+                speaks_for=candidate.speaks_for,
+                against=candidate.against,
+                decided_by=candidate.decided_by,
+            )
+            for candidate in incident.candidates
+        ),
+        remediation=tuple(
+            ReportedStep(
+                kind=step.kind,
+                text=quoting.plain_prose(step.text),
+                commands=tuple(quoting.lines(step.commands)),
+                cost=step.cost,
+                lines=remedies.reported_parts(step.commands),
+                parts=UNSET if isinstance(step.text, str) else remedies.reported_parts(step.text),
+            )
+            for step in incident.remediation
+        ),
+    )
 
 
-def _worse(found: Worsening | None) -> dict[str, Any]:
-    return {} if found is None else {"worse": worsening_to_json(found)}
+def _change(change: Change) -> ReportedChange:
+    return ReportedChange(
+        kind=change.kind,
+        resource=clean(change.resource, LONGEST_EVIDENCE),
+        before=None if change.before is None else clean(change.before, LONGEST_EVIDENCE),
+        after=None if change.after is None else clean(change.after, LONGEST_EVIDENCE),
+        addresses_before=_addresses(change.addresses_before),
+        addresses_after=_addresses(change.addresses_after),
+    )
 
 
-def _candidate(candidate: CauseCandidate) -> dict[str, Any]:
-    return {
-        "cause": candidate.cause,
-        "code": candidate.code,
-        "fault": candidate.fault,
-        "state": candidate.state,
-        "for": [asdict(evidence) for evidence in candidate.speaks_for],
-        "against": [asdict(evidence) for evidence in candidate.against],
-        "decided_by": candidate.decided_by,
-    }
-
-
-def _change(change: Change) -> dict[str, Any]:
-    texts = {"resource": change.resource, "before": change.before, "after": change.after}
-    addresses = {"addresses_before": change.addresses_before, "addresses_after": change.addresses_after}
-    return {
-        "kind": change.kind,
-        **{key: None if text is None else clean(text, LONGEST_EVIDENCE) for key, text in texts.items()},
-        **{key: [{"host": clean(at.host), "port": at.port} for at in held] for key, held in addresses.items() if held},
-    }
-
-
-def _step(step: Step) -> dict[str, Any]:
-    parts = {} if isinstance(step.text, str) else {"parts": remedies.parts_to_json(step.text)}
-    return {
-        "kind": step.kind,
-        "text": quoting.plain_prose(step.text),
-        "commands": list(quoting.lines(step.commands)),
-        "cost": step.cost,
-        "lines": remedies.parts_to_json(step.commands),
-        **parts,
-    }
+def _addresses(held: Iterable[Address]) -> tuple[Address, ...]:
+    return tuple(Address(host=clean(at.host), port=at.port) for at in held)
 
 
 def _earlier_incidents(
-    findings: Iterable[Finding], incidents: Iterable[Incident], previous_report: Mapping[str, Any] | None
-) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    findings: Iterable[Finding], incidents: Iterable[Incident], previous_report: Report | None
+) -> tuple[list[EarlierIncident], list[EarlierIncident]]:
     """Return what became of the previous report's incidents: all findings resolved, or some that could not be judged.
 
     An incident that could not be judged is kept until it is, so that its end is reported.
     """
-    report = previous_report or {}
     now = {(f.code, f.resource.name): f for f in findings}
     open_now = {fingerprint for incident in incidents for fingerprint in incident.findings}
-    names = {f["fingerprint"]: (f["code"], f["resource"]["name"]) for f in report.get("findings", ())}
-    resolved: list[dict[str, Any]] = []
-    incomparable: list[dict[str, Any]] = []
-    for incident in (*report.get("incidents", ()), *report.get("incomparable_incidents", ())):
-        became = [now.get(names[fingerprint]) for fingerprint in incident["findings"] if fingerprint in names]
+    names = {f.fingerprint: (f.code, f.resource.name) for f in (previous_report.findings if previous_report else ())}
+    resolved: list[EarlierIncident] = []
+    incomparable: list[EarlierIncident] = []
+    for incident in previous_report.unresolved if previous_report else ():
+        became = [now.get(names[fingerprint]) for fingerprint in incident.findings if fingerprint in names]
         if any(f is not None and (f.status is Status.FAIL or f.fingerprint in open_now) for f in became):
             continue
-        reported = {key: incident[key] for key in ("headline", "cause", "severity", "findings")}
+        reported = EarlierIncident(
+            headline=incident.headline,
+            cause=incident.cause,
+            severity=incident.severity,
+            findings=incident.findings,
+        )
         all_resolved = bool(became) and all(f is None or is_over(f) for f in became)
         (resolved if all_resolved else incomparable).append(reported)
     return resolved, incomparable

@@ -4,17 +4,19 @@ import json
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from functools import cache
-from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
 from jinja2 import TemplateError
+from msgspec import to_builtins
 
+from kafka_audit.model.report import Report
 from kafka_audit.model.text import clean
 from kafka_audit.report import digest, formats
 from kafka_audit.report.html import cluster as cluster_page
 from kafka_audit.report.html import pages, timeline
 from kafka_audit.report.html.filters import Wanted
 from kafka_audit.report.plain_text import terminal
+from kafka_audit.report.schema import findings_schema
 from kafka_audit.store import reports
 
 if TYPE_CHECKING:
@@ -27,17 +29,20 @@ _LONGEST = 300
 _WIDTH = 100
 
 
-def require_publishable(document: Mapping[str, Any], now: datetime | None = None) -> None:
-    """Raise ValueError, which says why, where a report cannot stand in a store that other reports stand in."""
+def require_publishable(document: Report, written: Mapping[str, Any], now: datetime | None = None) -> None:
+    """Raise ValueError, which says why, where a report cannot stand in a store that other reports stand in.
+
+    `written` is the report as its file has it.
+    """
     now = now or datetime.now(UTC)
-    problem = next(_schema().iter_errors(document), None)
+    problem = next(_schema().iter_errors(written), None)
     if problem is not None:
         message = clean(f"{problem.json_path}: {problem.message}", _LONGEST)
         raise ValueError(message)
-    if not reports.times_are_past(document, now):
+    if not reports.are_past(document.started_at, document.finished_at, now=now):
         message = "started_at and finished_at are not two times in the past"
         raise ValueError(message)
-    if (document["started_at"] or "") > (document["finished_at"] or "9"):  # both in UTC, as the schema demands
+    if (document.started_at or "") > (document.finished_at or "9"):  # both in UTC, as the schema demands
         message = "it ended before it began"
         raise ValueError(message)
     try:
@@ -47,14 +52,14 @@ def require_publishable(document: Mapping[str, Any], now: datetime | None = None
         raise ValueError(message) from None
 
 
-def _render(document: Mapping[str, Any], now: datetime) -> None:
+def _render(document: Report, now: datetime) -> None:
     """Make every page and file that shows the report, of this cluster alone or beside others."""
     for render in formats.FILES.values():
         render(document)
-    json.dumps(document, allow_nan=False)
+    json.dumps(to_builtins(document), allow_nan=False)
     terminal.terminal_report(document, width=_WIDTH, color=True)
     stored = json.loads(digest.digest_text(document))
-    row = digest.restored(stored, document["snapshot_id"], 1.0)
+    row = digest.restored(stored, document.snapshot_id, 1.0)
     if row is None:
         message = "its digest cannot be read"
         raise ValueError(message)
@@ -66,7 +71,7 @@ def _render(document: Mapping[str, Any], now: datetime) -> None:
         up="../",
         here="../",
         newest=True,
-        age=pages.age(document["finished_at"], now),
+        age=pages.age(document.finished_at, now),
         notice="",
         run="",
         run_link="",
@@ -81,4 +86,4 @@ def _schema() -> "Draft202012Validator":
     # Only bundles need it, and no import of the command takes longer: it builds grammars where rfc3987-syntax is installed.
     from jsonschema import Draft202012Validator  # noqa: PLC0415 -- see above
 
-    return Draft202012Validator(json.loads(files("kafka_audit.report").joinpath("findings.schema.json").read_text("utf-8")))
+    return Draft202012Validator(findings_schema())

@@ -4,23 +4,19 @@ Each form imports what it needs when a report is first written in it: an audit w
 """
 
 import importlib
-import json
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import Any
 
-Render = Callable[[Mapping[str, Any]], str]
+from kafka_audit.model.report import Report, report_text
 
-
-def _json(document: Mapping[str, Any]) -> str:
-    return json.dumps(document, indent=2) + "\n"
+Render = Callable[[Report], str]
 
 
 def _form(name: str) -> Render:
     """Return the function `kafka_audit.report.<name>`, which is imported at its first call."""
     module, _, function = name.rpartition(".")
 
-    def render(document: Mapping[str, Any]) -> str:
+    def render(document: Report) -> str:
         content: str = getattr(importlib.import_module(f"kafka_audit.report.{module}"), function)(document)
         return content
 
@@ -29,7 +25,7 @@ def _form(name: str) -> Render:
 
 FILES: Mapping[str, Render] = MappingProxyType(
     {
-        "json": _json,
+        "json": report_text,
         "html": _form("html.cluster.standalone"),
         "md": _form("plain_text.markdown.markdown_report"),
         "sarif": _form("ci.sarif_audit.sarif_report"),

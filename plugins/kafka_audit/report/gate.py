@@ -1,18 +1,15 @@
 """The gate: whether a report passes, by the severity of its failures and by its coverage. Pure."""
 
-from collections.abc import Mapping
-from typing import Any
-
 from kafka_audit.model.errors import UsageError
 from kafka_audit.model.finding import Severity, Status
+from kafka_audit.model.report import Report, ReportedFinding
 from kafka_audit.model.text import clean, counted, our_line
-from kafka_audit.report.inside import inside
 
 CLEAN, FAILED, UNCOVERED = 0, 3, 4
 """Exit codes of the gate (contract)."""
 
 
-def evaluate_gate(document: Mapping[str, Any], fail_on: str, min_coverage: float) -> tuple[int, str]:
+def evaluate_gate(document: Report, fail_on: str, min_coverage: float) -> tuple[int, str]:
     """Decide whether a report passes.
 
     Args:
@@ -27,13 +24,13 @@ def evaluate_gate(document: Mapping[str, Any], fail_on: str, min_coverage: float
         UsageError: there is no such severity.
     """
     least = severity_of(fail_on)
-    failed = [finding for finding in document["findings"] if fails_gate(finding, least)]
+    failed = [finding for finding in document.findings if fails_gate(finding, least)]
     if failed:
         return FAILED, _headline(document, failed)
-    asked, answered = document["coverage"]["asked"], document["coverage"]["answered"]
+    asked, answered = document.coverage.asked, document.coverage.answered
     if answered < min_coverage * asked or (not asked and min_coverage > 0):
-        unknown = document["coverage"]["unknown"]
-        first = f", first failed read: {clean(unknown[0]['observer'])} {clean(unknown[0]['operation'])}" if unknown else ""
+        unknown = document.coverage.unknown
+        first = f", first failed read: {clean(unknown[0].observer)} {clean(unknown[0].operation)}" if unknown else ""
         return UNCOVERED, f"only {answered} of {asked} reads were answered{first}; checks without data are unknown"
     return CLEAN, f"clean: no failure of severity {least.name} or above, {answered} of {asked} reads answered"
 
@@ -47,18 +44,18 @@ def severity_of(name: str) -> Severity:
         raise UsageError(msg) from None
 
 
-def fails_gate(finding: Mapping[str, Any], least: Severity) -> bool:
+def fails_gate(finding: ReportedFinding, least: Severity) -> bool:
     """Return whether a finding of a report keeps the gate shut."""
-    return finding["status"] == Status.FAIL and not finding["muted"] and Severity[finding["severity"]] >= least
+    return finding.status == Status.FAIL and not finding.muted and Severity[finding.severity] >= least
 
 
-def _headline(document: Mapping[str, Any], failed: list[Mapping[str, Any]]) -> str:
+def _headline(document: Report, failed: list[ReportedFinding]) -> str:
     """Return the first headline that explains a failure, else the worst failure's own message."""
-    fingerprints = {finding["fingerprint"] for finding in failed}
-    reported = [incident for incident in document["incidents"] if fingerprints.intersection(inside(incident))]
+    fingerprints = {finding.fingerprint for finding in failed}
+    reported = [incident for incident in document.incidents if fingerprints.intersection(incident.inside)]
     if reported:
         more = len(reported) - 1
-        return our_line(reported[0]["headline"]) + (f" and {counted(more, 'more incident')}" if more else "")
-    worst = max(failed, key=lambda finding: Severity[finding["severity"]])
+        return our_line(reported[0].headline) + (f" and {counted(more, 'more incident')}" if more else "")
+    worst = max(failed, key=lambda finding: Severity[finding.severity])
     more = len(failed) - 1
-    return our_line(worst["message"]) + (f" and {counted(more, 'more finding')}" if more else "")
+    return our_line(worst.message) + (f" and {counted(more, 'more finding')}" if more else "")

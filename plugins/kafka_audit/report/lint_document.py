@@ -3,9 +3,12 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from msgspec import structs
+
 from kafka_audit.model.finding import Status
 from kafka_audit.model.linted import Linted, LintedFinding
-from kafka_audit.report.document import finding_dict, worst_first
+from kafka_audit.model.report import ReportedFinding, report_json
+from kafka_audit.report.document import reported_finding, worst_first
 
 
 def build_lint_document(files: Iterable[Linted], *, show_all: bool = False) -> dict[str, Any]:
@@ -34,10 +37,10 @@ def _file(file: Linted, *, show_all: bool) -> Mapping[str, Any]:
         "starts": file.starts,
         "kafka_says": file.kafka_says,
         **({"remarks": [{"line": remark.line, "text": remark.text} for remark in file.remarks]} if file.remarks else {}),
-        "findings": [_finding(linted) for linted in shown_findings(file, show_all=show_all)],
+        "findings": report_json(tuple(_finding(linted) for linted in shown_findings(file, show_all=show_all))),
     }
 
 
-def _finding(linted: LintedFinding) -> Mapping[str, Any]:
-    row = finding_dict(linted.finding)
-    return row | {"evidence": {**row["evidence"], "muted_because": linted.muted_because}} if linted.muted_because else row
+def _finding(linted: LintedFinding) -> ReportedFinding:
+    row, why = reported_finding(linted.finding), linted.muted_because
+    return structs.replace(row, evidence={**row.evidence, "muted_because": why}) if why else row

@@ -1,111 +1,89 @@
-"""Remedies in `findings.json`: each command, setting and name is an object, beside the text that can be copied.
+"""Remedies in a report: each command, setting and name is an object, beside the text that can be copied.
 
 Formats write a remedy from these values. A report without them was written before there were any: its text stands.
 """
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
 
 from kafka_audit.model import quoting
 from kafka_audit.model.commands import Code, Command, CommentLine, Line, Part, Prose, SettingLine
+from kafka_audit.model.report import MarginStep, PlannedChange, RemedyPart, Report, ReportedFinding, ReportedStep, SettingValue
 from kafka_audit.model.text import our_line
+
+_Step = ReportedStep | MarginStep | PlannedChange
 
 LONGEST_PARAGRAPH = 20_000
 """Characters of a paragraph of a remedy: sentences of ours, with values that are bounded. None of ours is cut."""
 
 _LONGEST_LINE = 4000
-_OF_A_BUNDLE = (
+OF_A_BUNDLE = (
     "Not by this kafka-audit: the report was imported from a bundle, whose writer chose its steps, commands and texts. Run none"
     " of them. For steps of this kafka-audit, judge the snapshot again (kafka-audit diff)."
 )
 
 
-def origin_note(document: Mapping[str, Any]) -> str:
+def origin_note(report: Report) -> str:
     """Return what is to be read beside the steps of a report that is not ours, "" for one that is."""
-    return _OF_A_BUNDLE if document.get("origin") else ""
+    return OF_A_BUNDLE if report.origin else ""
 
 
-def parts_to_json(parts: Iterable[Part]) -> list[dict[str, Any]]:
-    """Return commands, settings, comments, names and text as JSON has them."""
-    return [_to_json(part) for part in parts]
+def reported_parts(parts: Iterable[Part]) -> tuple[RemedyPart, ...]:
+    """Return commands, settings, comments, names and text as a report has them."""
+    return tuple(map(_reported, parts))
 
 
-def finding_remedy(finding: Mapping[str, Any]) -> str | Prose:
+def _reported(part: Part) -> RemedyPart:
+    match part:
+        case str():
+            return RemedyPart(text=part)
+        case Code():
+            return RemedyPart(code=part.text)
+        case CommentLine():
+            return RemedyPart(remark=part.words)
+        case Command():
+            return RemedyPart(command=part.stages, withheld=part.withheld, own_line=part.own_line)
+        case SettingLine():
+            return RemedyPart(setting=SettingValue(key=part.key, value=part.value, file=part.file), withheld=part.withheld)
+
+
+def finding_remedy(finding: ReportedFinding) -> str | Prose:
     """Return what to do on a finding of a report."""
-    return _parts(finding, "remedy") or str(finding["remediation"])
+    return _prose(finding.remedy) or finding.remediation
 
 
-def step_text(step: Mapping[str, Any]) -> str | Prose:
+def step_text(step: ReportedStep | PlannedChange) -> str | Prose:
     """Return the sentences of a step of a report."""
-    return _parts(step, "parts") or str(step["text"])
+    parts = step.parts if isinstance(step, ReportedStep) else ()
+    return _prose(parts or ()) or step.text
 
 
-def step_lines(step: Mapping[str, Any]) -> list[str]:
+def step_lines(step: _Step) -> list[str]:
     """Return the commands, settings and comments of a step, one line each, as they can be copied."""
     held = _lines(step)
-    return [*quoting.lines(held)] if held else [our_line(line, _LONGEST_LINE) for line in step["commands"]]
+    return [*quoting.lines(held)] if held else [our_line(line, _LONGEST_LINE) for line in step.commands]
 
 
-def first_command(step: Mapping[str, Any]) -> str:
+def first_command(step: ReportedStep) -> str:
     """Return the first command of a step, "" without one; a comment is none."""
     commands = [*quoting.lines(line for line in _lines(step) if isinstance(line, Command))] or step_lines(step)
     return next((line for line in commands if not line.startswith("#")), "")
 
 
-def _lines(step: Mapping[str, Any]) -> tuple[Line, ...]:
-    return tuple(part for part in _parts(step, "lines") if isinstance(part, Command | SettingLine | CommentLine))
+def _lines(step: _Step) -> tuple[Line, ...]:
+    return tuple(part for part in _prose(step.lines) if isinstance(part, Command | SettingLine | CommentLine))
 
 
-def _parts(document: Mapping[str, Any], key: str) -> Prose:
-    """Return the parts in a document, none where they are missing or malformed: a bundle may come from anyone."""
-    try:
-        return tuple(_from_json(raw) for raw in document.get(key, ()))
-    except (KeyError, TypeError, ValueError, AttributeError):
-        return ()
+def _prose(parts: tuple[RemedyPart, ...]) -> Prose:
+    """Return the parts, none where one is of a kind that only a later version knows: the text beside them has it."""
+    return () if RemedyPart() in parts else tuple(map(_part, parts))
 
 
-def _to_json(part: Part) -> dict[str, Any]:
-    match part:
-        case str():
-            return {"text": part}
-        case Code():
-            return {"code": part.text}
-        case CommentLine():
-            return {"remark": list(part.words)}
-        case Command():
-            own_line = {"own_line": True} if part.own_line else {}
-            return {"command": [list(stage) for stage in part.stages], **_withheld(part), **own_line}
-        case SettingLine():
-            value = part.value if isinstance(part.value, str) else list(part.value)
-            return {"setting": {"key": part.key, "value": value, "file": part.file}, **_withheld(part)}
-
-
-def _withheld(part: Command | SettingLine) -> dict[str, Any]:
-    return {"withheld": list(part.withheld)} if part.withheld else {}
-
-
-def _from_json(raw: Mapping[str, Any]) -> Part:
-    withheld = _texts(raw.get("withheld", []))
-    match raw:
-        case {"text": str(text)}:
-            return text
-        case {"code": str(text)}:
-            return Code(text=text)
-        case {"remark": words}:
-            return CommentLine(words=_texts(words))
-        case {"command": [_, *_] as stages}:
-            own_line = raw.get("own_line") is True
-            return Command(stages=tuple(_texts(stage) for stage in stages), withheld=withheld, own_line=own_line)
-        case {"setting": {"key": str(key), "value": str(value), "file": "properties" | "yaml" as file}}:
-            return SettingLine(key=key, value=value, file=file, withheld=withheld)
-        case {"setting": {"key": str(key), "value": values, "file": "yaml"}}:
-            return SettingLine(key=key, value=_texts(values), file="yaml", withheld=withheld)
-    msg = "no part of a remedy"
-    raise ValueError(msg)
-
-
-def _texts(raw: object) -> tuple[str, ...]:
-    if not isinstance(raw, list) or not all(isinstance(text, str) for text in raw):
-        msg = "no list of texts"
-        raise ValueError(msg)
-    return tuple(raw)
+def _part(part: RemedyPart) -> Part:
+    if part.command:
+        return Command(stages=part.command, withheld=part.withheld, own_line=part.own_line)
+    if part.setting:
+        shown = part.setting
+        return SettingLine(key=shown.key, value=shown.value, file=shown.file, withheld=part.withheld)
+    if part.remark:
+        return CommentLine(words=part.remark)
+    return Code(text=part.code) if part.code else part.text or ""

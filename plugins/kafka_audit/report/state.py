@@ -1,10 +1,12 @@
 """What a report comes down to: one word, one mark and one sentence, the same on every page."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Literal
 
-from kafka_audit.model.finding import Severity
+from msgspec import Struct
+
+from kafka_audit.model.finding import Severity, SeverityName, Status
+from kafka_audit.model.report import Count, Report
 from kafka_audit.model.text import counted, our_line
 
 INCIDENT, UNJUDGED, QUIET = "Incident", "Not judged", "No incident"
@@ -23,37 +25,36 @@ class CheckState:
     sentence: str
 
 
-@dataclass(frozen=True, kw_only=True)
-class Basis:
+class Basis(Struct, frozen=True, kw_only=True):
     """What of a report decides its state: the worst incident and how many there are, and unmuted failures with their worst."""
 
-    asked: int
-    answered: int
-    incidents: int
+    asked: Count
+    answered: Count
+    incidents: Count
     headline: str
-    severity: str
+    severity: SeverityName | Literal[""]
     lifecycle: str
-    failed: int
-    worst: str
+    failed: Count
+    worst: SeverityName
 
 
-def basis(document: Mapping[str, Any]) -> Basis:
-    """Return what decides the state of a `findings.json`."""
-    first = document["incidents"][0] if document["incidents"] else {"headline": "", "severity": "", "lifecycle": ""}
-    failed = [Severity[f["severity"]] for f in document["findings"] if f["status"] == "FAIL" and not f["muted"]]
+def basis(document: Report) -> Basis:
+    """Return what decides the state of a report."""
+    first = document.incidents[0] if document.incidents else None
+    failed = [Severity[f.severity] for f in document.findings if f.status is Status.FAIL and not f.muted]
     return Basis(
-        asked=document["coverage"]["asked"],
-        answered=document["coverage"]["answered"],
-        incidents=len(document["incidents"]),
-        headline=first["headline"],
-        severity=first["severity"],
-        lifecycle=first["lifecycle"],
+        asked=document.coverage.asked,
+        answered=document.coverage.answered,
+        incidents=len(document.incidents),
+        headline=first.headline if first else "",
+        severity=first.severity if first else "",
+        lifecycle=first.lifecycle if first else "",
         failed=len(failed),
-        worst=max(failed, default=Severity.INFO).name,
+        worst=max(failed, default=Severity.INFO).word,
     )
 
 
-def state_of_report(document: Mapping[str, Any], min_coverage: float = 1.0) -> CheckState:
+def state_of_report(document: Report, min_coverage: float = 1.0) -> CheckState:
     """Return the state that a `findings.json` describes; see `state_of_basis`."""
     return state_of_basis(basis(document), min_coverage)
 

@@ -2,17 +2,17 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 from kafka_audit.cluster.held_up_by import held_up_by
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Finding, Incident, Resource
+from kafka_audit.model.report import CodeGroup
 
 FIRST = 10
 """Resources that are named; all of them are among the findings."""
 
 
-def finding_groups(incident: Incident, findings: Mapping[str, tuple[int, Finding]], view: ClusterView) -> list[dict[str, Any]]:
+def finding_groups(incident: Incident, findings: Mapping[str, tuple[int, Finding]], view: ClusterView) -> tuple[CodeGroup, ...]:
     """Return an incident's findings by code, its cause first: how many, at which brokers how many each, and the first names.
 
     `findings` are those of the audit by fingerprint, each with its place.
@@ -23,16 +23,16 @@ def finding_groups(incident: Incident, findings: Mapping[str, tuple[int, Finding
     for _, finding in sorted(own.items(), key=lambda entry: entry[0]):
         by_code[finding.code, finding.name].append(finding)
     ordered = sorted(by_code.items(), key=lambda item: (item[0][0] != incident.cause, item[0]))
-    return [
-        {
-            "code": code,
-            "name": name,
-            "findings": len(group),
-            "brokers": {str(broker): number for broker, number in sorted(_count(group, view).items())},
-            "first": [finding.resource.name for finding in group[:FIRST]],
-        }
+    return tuple(
+        CodeGroup(
+            code=code,
+            name=name,
+            findings=len(group),
+            brokers={str(broker): number for broker, number in sorted(_count(group, view).items())},
+            first=tuple(finding.resource.name for finding in group[:FIRST]),
+        )
         for (code, name), group in ordered
-    ]
+    )
 
 
 def _count(group: Iterable[Finding], view: ClusterView) -> Counter[int]:

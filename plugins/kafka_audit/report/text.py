@@ -2,12 +2,12 @@
 
 import re
 import textwrap
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from kafka_audit.model import quoting
 from kafka_audit.model.commands import Prose
+from kafka_audit.model.report import ReportedCandidate
 from kafka_audit.model.text import brokers, clean, counted, listing, our_line, ranges, start_upper
 
 __all__ = [
@@ -102,12 +102,12 @@ def wrap(text: str, width: int, first: str = "", rest: str | None = None) -> Ite
         first = later
 
 
-def candidate_text(candidate: Mapping[str, Any]) -> str:
+def candidate_text(candidate: ReportedCandidate) -> str:
     """Return a candidate of an incident in a sentence: what it is, what speaks for it or rules it out, what would decide."""
-    subject = f"{candidate['fault']} ({candidate['code']})"
-    if candidate["state"] == "ruled_out":
-        return f"{subject} is ruled out: {listing((evidence['text'] for evidence in candidate['against']), 2)}"
-    reasons = listing((evidence["text"] for evidence in candidate["for"]), 2) or "nothing that was read shows it or rules it out"
-    rare = ", which is rare" if candidate["state"] == "rare" else ""
-    decided = f". To decide: {candidate['decided_by']}" if candidate["decided_by"] else ""
+    subject = f"{candidate.fault} ({candidate.code})"
+    if candidate.state == "ruled_out":
+        return f"{subject} is ruled out: {listing((evidence.text for evidence in candidate.against), 2)}"
+    reasons = listing((evidence.text for evidence in candidate.speaks_for), 2) or "nothing that was read shows it or rules it out"
+    rare = ", which is rare" if candidate.state == "rare" else ""
+    decided = f". To decide: {candidate.decided_by}" if candidate.decided_by else ""
     return f"{subject}{rare}: {reasons}{decided}."

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from kafka_audit.checks import catalogue
 from kafka_audit.cluster.answers.reads import observer_name
 from kafka_audit.compare.addresses import is_host
 from kafka_audit.model.addresses.trusted_hosts import trusted_hosts_line
 from kafka_audit.model.finding import Resource, Status, as_text
+from kafka_audit.model.report import Report, ReportedFinding, UnansweredRead
 from kafka_audit.report.text import brokers, clean, clean_prose, counted, listing, our_line
 
 _BEGINNING = "Cannot determine "
@@ -66,7 +66,7 @@ class _MissingReads:
             yield f"{counted(len(codes), 'check')} of {_named(roots)}: {', '.join(sorted(codes))}"
 
 
-def questions(document: Mapping[str, Any]) -> list[OpenQuestion]:
+def questions(document: Report) -> list[OpenQuestion]:
     """Return what is not known in a report, in its order.
 
     Many checks that need the same are named by their codes; the same of several brokers is listed for the first, the others
@@ -74,39 +74,39 @@ def questions(document: Mapping[str, Any]) -> list[OpenQuestion]:
     """
     needs: dict[str, _MissingReads] = {}
     trust = " ".join(trusted_hosts_advice(document))
-    one_line = {clean_prose(read["needs"] or "") for read in document["coverage"]["unknown"] if untrusted_host(read)}
-    for read in document["coverage"]["unknown"]:
-        need = needs.setdefault(trust if untrusted_host(read) else clean(read["needs"] or "").rstrip("."), _MissingReads())
-        operations = need.reads.setdefault((observer_name(read["observer"]), clean(read["error"], 300)), [])
-        operations.append(clean(read["operation"]))
-        need.brokers.add(read["broker"])
-        need.kinds.add((read["operation"], read["kind"]))
-    for finding in document["findings"]:
-        if finding["status"] != "UNKNOWN":
+    one_line = {clean_prose(read.needs or "") for read in document.coverage.unknown if untrusted_host(read)}
+    for read in document.coverage.unknown:
+        need = needs.setdefault(trust if untrusted_host(read) else clean(read.needs or "").rstrip("."), _MissingReads())
+        operations = need.reads.setdefault((observer_name(read.observer), clean(read.error, 300)), [])
+        operations.append(clean(read.operation))
+        need.brokers.add(read.broker)
+        need.kinds.add((read.operation, read.kind))
+    for finding in document.findings:
+        if finding.status != "UNKNOWN":
             continue
-        resource, evidence = Resource.from_dict(finding["resource"]), finding["evidence"]
+        resource, evidence = Resource.of(finding.resource.name), finding.evidence
         wanted = clean_prose(as_text(evidence.get("needs", ""))).rstrip(".")
-        also = "" if wanted else clean_prose(finding["remediation"])
+        also = "" if wanted else clean_prose(finding.remediation)
         need = needs.setdefault(trust if wanted in one_line else wanted, _MissingReads())
-        need.checks.setdefault(finding["code"], []).append((resource, f"{_question(finding)} {also}".strip()))
+        need.checks.setdefault(finding.code, []).append((resource, f"{_question(finding)} {also}".strip()))
         need.brokers.add(resource.broker)
-        need.kinds.add((finding["code"], resource.type, resource.part, as_text(evidence.get("kind", evidence.get("error", "")))))
+        need.kinds.add((finding.code, resource.type, resource.part, as_text(evidence.get("kind", evidence.get("error", "")))))
     return _alike(needs, apart=trust)
 
 
-def untrusted_host(read: Mapping[str, Any]) -> str | None:
+def untrusted_host(read: UnansweredRead) -> str | None:
     """Return the host at which a read of `coverage.unknown` tried no login, None for any other read."""
-    host = read.get("untrusted_host")
-    return host if isinstance(host, str) and is_host(host) else None
+    host = read.untrusted_host
+    return host if host is not None and is_host(host) else None
 
 
-def trusted_hosts_advice(document: Mapping[str, Any]) -> tuple[str, ...]:
+def trusted_hosts_advice(document: Report) -> tuple[str, ...]:
     """Return the one line of the cluster file for all hosts to which no login was sent, and the text after it.
 
     Empty where there is none. A domain is never proposed instead of hosts: an attacker that makes the cluster list hosts also
     chooses their domain.
     """
-    hosts = [*dict.fromkeys(filter(None, (untrusted_host(read) for read in document["coverage"]["unknown"])))]
+    hosts = [*dict.fromkeys(filter(None, (untrusted_host(read) for read in document.coverage.unknown)))]
     if not hosts:
         return ()
     more = f"and {counted(len(hosts) - _HOSTS, 'more host')} of findings.json " if len(hosts) > _HOSTS else ""
@@ -129,11 +129,11 @@ def _alike(needs: Mapping[str, _MissingReads], *, apart: str) -> list[OpenQuesti
     return findings
 
 
-def _question(finding: Mapping[str, Any]) -> str:
+def _question(finding: ReportedFinding) -> str:
     """Return what is not known, without the words that every check begins with."""
-    check = catalogue().get(finding["code"])
-    template = check.says.get(Status.UNKNOWN, "") if check and "last_known" not in finding else ""
-    return our_line(finding["message"][len(_BEGINNING) if template.startswith(_BEGINNING) else 0 :], 1000)
+    check = catalogue().get(finding.code)
+    template = check.says.get(Status.UNKNOWN, "") if check and not finding.last_known else ""
+    return our_line(finding.message[len(_BEGINNING) if template.startswith(_BEGINNING) else 0 :], 1000)
 
 
 def _named(roots: Sequence[Resource]) -> str:

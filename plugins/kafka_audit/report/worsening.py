@@ -2,9 +2,11 @@
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from kafka_audit.model.finding import Finding, Incident, Lifecycle, Resource, Severity, Status
+from msgspec import UNSET
+
+from kafka_audit.model.finding import Finding, Incident, Lifecycle, Resource, Severity, SeverityName, Status
+from kafka_audit.model.report import EarlierIncident, Report, ReportedFinding, ReportedIncident, Worse
 from kafka_audit.model.text import brokers, clean, counted, listing
 from kafka_audit.report.text import LIFECYCLE
 
@@ -20,7 +22,13 @@ class Worsening:
     """Brokers, else topics, that an incident affects and did not before, and its lower severity before; at least one of them."""
 
     joined: tuple[str, ...] = ()
-    severity_before: str | None = None
+    severity_before: SeverityName | None = None
+
+    @property
+    def reported(self) -> Worse:
+        """As an incident of a report has it."""
+        more = max(len(self.joined) - _MOST_JOINED, 0)
+        return Worse(joined=self.joined[:_MOST_JOINED], more=more, severity_before=self.severity_before)
 
 
 def affected(resources: Iterable[Resource]) -> tuple[str, ...]:
@@ -41,12 +49,10 @@ def worsening(now: Iterable[str], severity: str, *, before: Collection[str], wor
     """
     joined = tuple(name for name in now if name not in before)
     rose = Severity[severity] > Severity[worst]
-    return Worsening(joined=joined, severity_before=worst if rose else None) if joined or rose else None
+    return Worsening(joined=joined, severity_before=Severity[worst].word if rose else None) if joined or rose else None
 
 
-def worse_since(
-    incident: Incident, findings: Mapping[str, Finding], previous_report: Mapping[str, Any] | None
-) -> Worsening | None:
+def worse_since(incident: Incident, findings: Mapping[str, Finding], previous_report: Report | None) -> Worse | None:
     """Return what became worse of an incident that goes on; `findings` are by fingerprint.
 
     It continues all incidents of the previous report that had one of its failures. Where a check had no result before, as in a
@@ -55,55 +61,49 @@ def worse_since(
     if incident.lifecycle is not Lifecycle.ONGOING or previous_report is None:
         return None
     own = [findings[fingerprint] for fingerprint in incident.findings]
-    earlier = {raw["fingerprint"]: raw for raw in previous_report["findings"]}
+    earlier = {raw.fingerprint: raw for raw in previous_report.findings}
     before = {f.resource.root for f in own if f.lifecycle is not Lifecycle.NEW}
     continued = [*_continued({(f.code, f.resource.name) for f in own}, earlier, previous_report)]
     for one in continued:
-        before |= {Resource.from_dict(earlier[each]["resource"]).root for each in one["findings"] if each in earlier}
+        before |= {Resource.of(earlier[each].resource.name).root for each in one.findings if each in earlier}
     # A failure that was muted is in no incident of that report: that its mute ended is no change.
-    own_before = [
-        earlier[f.fingerprint]["severity"] for f in own if f.lifecycle is Lifecycle.ONGOING and f.fingerprint in earlier
-    ]
+    own_before = [earlier[f.fingerprint].severity for f in own if f.lifecycle is Lifecycle.ONGOING and f.fingerprint in earlier]
     worst = max(
-        [*(one["severity"] for one in continued), *own_before], key=lambda name: Severity[name], default=incident.severity.name
+        [*(one.severity for one in continued), *own_before], key=lambda name: Severity[name], default=incident.severity.name
     )
     unknown: dict[str, list[Resource]] = {}
     for raw in earlier.values():
-        if raw["status"] == Status.UNKNOWN:
-            unknown.setdefault(raw["code"], []).append(Resource.from_dict(raw["resource"]))
-    codes = {*previous_report.get("passed_checks", [f.code for f in own]), *(raw["code"] for raw in earlier.values())}
+        if raw.status == Status.UNKNOWN:
+            unknown.setdefault(raw.code, []).append(Resource.of(raw.resource.name))
+    passed = [f.code for f in own] if previous_report.passed_checks is UNSET else previous_report.passed_checks
+    codes = {*passed, *(raw.code for raw in earlier.values())}
     judged = [f for f in own if f.code in codes and not any(one.concerns(f.resource) for one in unknown.get(f.code, ()))]
     comparable = [f.severity for f in own if not f.muted and (f in judged or f.lifecycle is not Lifecycle.NEW)]
     now, roots = affected(f.resource for f in own), {f.resource.root for f in judged}
     severity = max(comparable, default=Severity[worst]).name
-    return worsening(now, severity, before={*before, *(name for name in now if name not in roots)}, worst=worst)
+    found = worsening(now, severity, before={*before, *(name for name in now if name not in roots)}, worst=worst)
+    return None if found is None else found.reported
 
 
 def _continued(
-    own: Collection[tuple[str, str]], earlier: Mapping[str, Mapping[str, Any]], report: Mapping[str, Any]
-) -> Iterator[Mapping[str, Any]]:
-    for incident in (*report.get("incidents", ()), *report.get("incomparable_incidents", ())):
-        members = (earlier[fingerprint] for fingerprint in incident["findings"] if fingerprint in earlier)
-        if any((raw["code"], raw["resource"]["name"]) in own for raw in members):
+    own: Collection[tuple[str, str]], earlier: Mapping[str, ReportedFinding], report: Report
+) -> Iterator[ReportedIncident | EarlierIncident]:
+    for incident in report.unresolved:
+        members = (earlier[fingerprint] for fingerprint in incident.findings if fingerprint in earlier)
+        if any((raw.code, raw.resource.name) in own for raw in members):
             yield incident
 
 
-def lifecycle_text(incident: Mapping[str, Any]) -> str:
+def lifecycle_text(incident: ReportedIncident) -> str:
     """Return an incident's place in time for a terminal and Markdown: `= ongoing, worse: now broker 3 too`."""
-    worse = f", worse: {worse_text(incident['worse'])}" if "worse" in incident else ""
-    return f"{LIFECYCLE[incident['lifecycle']]}{worse}"
+    worse = f", worse: {worse_text(incident.worse)}" if incident.worse else ""
+    return f"{LIFECYCLE[incident.lifecycle]}{worse}"
 
 
-def worsening_to_json(found: Worsening) -> dict[str, Any]:
-    """Return it as an incident of the document has it."""
-    more = max(len(found.joined) - _MOST_JOINED, 0)
-    return {"joined": list(found.joined[:_MOST_JOINED]), "more": more, "severity_before": found.severity_before}
-
-
-def worse_text(worse: Mapping[str, Any]) -> str:
-    """Return what `worsening_to_json` made, as the end of a sentence."""
-    joined = f"now {_named(worse['joined'], worse['more'])} too" if worse["joined"] else ""
-    return ", ".join(part for part in (joined, f"{worse['severity_before']} before" if worse["severity_before"] else "") if part)
+def worse_text(worse: Worse) -> str:
+    """Return what became worse as the end of a sentence."""
+    joined = f"now {_named(worse.joined, worse.more)} too" if worse.joined else ""
+    return ", ".join(part for part in (joined, f"{worse.severity_before} before" if worse.severity_before else "") if part)
 
 
 def _named(names: Sequence[str], more: int) -> str:

@@ -26,12 +26,14 @@ from functools import lru_cache
 from itertools import groupby, islice
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 import pyarrow as pa
+from msgspec import structs
 
 from kafka_audit.model.cluster import Keep
 from kafka_audit.model.errors import EngineError, SnapshotError, StoreError
+from kafka_audit.model.report import Report, report_text
 from kafka_audit.model.run import JobAnswer, JudgedSnapshot, Request, run_path
 from kafka_audit.model.tables import LARGE, TABLES, Row, Sample, Snapshot, SnapshotInfo, SourceRead
 from kafka_audit.model.text import did_you_mean
@@ -44,7 +46,7 @@ log = logging.getLogger(__name__)
 _T = TypeVar("_T")
 _DIFFERENCES = "differences.json"
 _TROUBLES = "troubles.json"
-BUNDLE = "bundle"
+BUNDLE: Final = "bundle"
 """The origin of a report that another party wrote."""
 
 _OF_THE_RUN = frozenset({SnapshotInfo.table(), Sample.table(), SourceRead.table()})  # they have times, and are never shared
@@ -218,7 +220,7 @@ class Store:
         """Raise as `read` does where a snapshot cannot be compared with: files, columns and report; rows are not decoded."""
         self.verify_tables(snapshot_id)
         report = self.read_report(snapshot_id)
-        if report is not None and not reports.fits(report, snapshot_id):
+        if report is not None and report.snapshot_id != snapshot_id:
             raise self._no_report(snapshot_id, "is not a report of this snapshot that this version can read")
 
     def verify_tables(self, snapshot_id: str) -> None:
@@ -425,16 +427,16 @@ class Store:
         """Forget the snapshots that a cluster has beyond `keep`, and runs without snapshots; `store.pruning` says what stays."""
         pruning.prune(self._files, cluster, keep, now or datetime.now(UTC))
 
-    def write_report(self, snapshot_id: str, document: Mapping[str, Any], *, newest: bool = True) -> None:
+    def write_report(self, snapshot_id: str, report: Report, *, newest: bool = True) -> None:
         """Write the report on a snapshot.
 
         `newest` makes it the cluster's and the store's current one, too, unless a later snapshot of the cluster has a report: of
         two audits of a cluster, the one that began first may end last.
         """
-        content = (json.dumps(document, indent=2) + "\n").encode()
+        content = report_text(report).encode()
         reports.write(self._files, snapshot_id, content)
         if newest and not self._has_later_report(snapshot_id):
-            self._files.write(f"clusters/{document['cluster']}/{reports.REPORT}", content)
+            self._files.write(f"clusters/{report.cluster}/{reports.REPORT}", content)
             self._files.write(reports.REPORT, content)
 
     def _has_later_report(self, snapshot_id: str) -> bool:
@@ -450,7 +452,7 @@ class Store:
             self._files.write(place, content.encode())
         return self._files.place(places[-1])
 
-    def read_report(self, snapshot_id: str) -> dict[str, Any] | None:
+    def read_report(self, snapshot_id: str) -> Report | None:
         """Return the report on a snapshot, None where it was not judged; raises `SnapshotError` where it cannot be read."""
         text = reports.read_text(self._files, snapshot_id)
         if text is None:
@@ -460,7 +462,7 @@ class Store:
         except ValueError as error:
             raise self._no_report(snapshot_id, str(error)) from None
 
-    def shown_report(self, snapshot_id: str) -> dict[str, Any] | None:
+    def shown_report(self, snapshot_id: str) -> Report | None:
         """Return what `read_report` does, for readers: with `origin` where the report came with an imported snapshot."""
         report, manifest = self.read_report(snapshot_id), None
         with contextlib.suppress(SnapshotError):  # damaged: the report is there, whatever becomes of the tables
@@ -468,7 +470,8 @@ class Store:
         if report is None or manifest is None or manifest.imported is None:
             return report
         text = reports.read_text(self._files, snapshot_id) or b""
-        return report | ({"origin": BUNDLE} if hashlib.sha256(text).hexdigest() == manifest.imported else {})
+        is_theirs = hashlib.sha256(text).hexdigest() == manifest.imported
+        return structs.replace(report, origin=BUNDLE) if is_theirs else report
 
     def write_differences(self, snapshot_id: str, differences: Mapping[str, Any]) -> None:
         """Write what the difference tables of a judged snapshot hold: its report rests on them."""

@@ -27,6 +27,7 @@ from typing import Any, NoReturn, Self
 import pyarrow as pa
 
 from kafka_audit.model.errors import SnapshotError, UsageError
+from kafka_audit.model.report import Report, report_text
 from kafka_audit.model.tables import TABLES, Row
 from kafka_audit.model.text import clean
 from kafka_audit.store import Store, parquet, reports
@@ -60,7 +61,7 @@ _NEW_ONE = "ask for a new bundle, which `kafka-audit bundle` creates"
 
 
 def write_bundle(
-    store: Store, snapshot_id: str, target: Path, *, page: Callable[[Mapping[str, Any]], str], cluster: Mapping[str, Any] | None
+    store: Store, snapshot_id: str, target: Path, *, page: Callable[[Report], str], cluster: Mapping[str, Any] | None
 ) -> None:
     """Write the bundle of a judged snapshot: whole or not at all, with mode 0640, never over another file.
 
@@ -81,7 +82,7 @@ def write_bundle(
         raise UsageError(msg)
     contents = {
         _MANIFEST: manifest.to_json(),
-        _FINDINGS: json.dumps(report, indent=2) + "\n",
+        _FINDINGS: report_text(report),
         _DIFFERENCES: json.dumps(store.read_differences(snapshot_id)),
         _PAGE: page(store.shown_report(snapshot_id) or report),
     }
@@ -154,7 +155,7 @@ class Bundle:
     """
 
     manifest: Manifest
-    report: dict[str, Any]
+    report: Report
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         """Read a bundle. Its file is open until the end of the `with` block.
@@ -183,6 +184,11 @@ class Bundle:
     def __exit__(self, *_: object) -> None:
         """Close the file."""
         self._open.close()
+
+    def written(self) -> dict[str, Any]:
+        """Return the report as its file has it."""
+        found: dict[str, Any] = json.loads(self._content(_FINDINGS))
+        return found
 
     def copy_into(self, store: Store) -> None:
         """Publish the snapshot and its report in a store. Its tables are written anew, without those that are not known here.
@@ -292,15 +298,15 @@ class Bundle:
             self._refuse(_MANIFEST, "is of another cluster than its snapshot")
         return found
 
-    def _report(self) -> dict[str, Any]:
+    def _report(self) -> Report:
         try:
             report = reports.parse_report(self._content(_FINDINGS))
         except ValueError as error:
             self._refuse(_FINDINGS, str(error), "render it with the version that wrote it, or ask for a new bundle")
         about = (self.manifest.cluster, self.manifest.cluster_id)
-        if not reports.times_are_past(report):
+        if not reports.are_past(report.started_at, report.finished_at):
             self._refuse(_FINDINGS, "does not name two times in the past as started_at and finished_at")
-        if not reports.can_be_shown(report, self.manifest.snapshot_id) or (report["cluster"], report["cluster_id"]) != about:
+        if not reports.can_be_shown(report, self.manifest.snapshot_id) or (report.cluster, report.cluster_id) != about:
             self._refuse(_FINDINGS, "is not a report of this snapshot that this version can show")
         return report
 

@@ -3,31 +3,15 @@
 import contextlib
 import json
 import os
-from collections.abc import Mapping
 from datetime import datetime
-from types import MappingProxyType
 from typing import Any
 
 from kafka_audit.model.errors import SnapshotError
+from kafka_audit.model.report import Report
 from kafka_audit.model.run import Request, run_path
 from kafka_audit.store import Store, reports
 from kafka_audit.store.files import Files
 from kafka_audit.store.manifest import cluster_of
-
-_ADDED_LATER: Mapping[str, Any] = MappingProxyType(
-    {
-        "mode": None,
-        "lifecycle_counts": {},
-        "resolved_incidents": [],
-        "incomparable_incidents": [],
-        "changes": [],
-        "changes_omitted": 0,
-        "never_asked": [],
-        "passed_over": [],
-    }
-)
-"""What reports of earlier versions lack, and a reader may take for empty."""
-
 
 DIGEST = "digest.json"
 """The form of a report that spares reading it; see `Store.write_rendering`."""
@@ -71,21 +55,19 @@ class History:
             return None
         return found if isinstance(found, dict) else None
 
-    def report(self, snapshot_id: str) -> dict[str, Any] | None:
-        """Return a report with all that pages read, None where there is none.
+    def report(self, snapshot_id: str) -> Report | None:
+        """Return a report that pages can show, None where there is none.
 
         Raises:
-            SnapshotError: it is no report, or one of a version that said less.
+            SnapshotError: it is no report, one of a version that said less, or it has a time in the future.
         """
-        document = self._store.shown_report(snapshot_id) if cluster_of(snapshot_id) else None
-        if document is None:
-            return None
-        if not reports.can_be_shown(document, snapshot_id):
+        report = self._store.shown_report(snapshot_id) if cluster_of(snapshot_id) else None
+        if report is not None and not reports.can_be_shown(report, snapshot_id):
             place = self._files.place(reports.report_path(self._files, snapshot_id))
             problem = "is not a report of this snapshot that this version can show"
             msg = f"{place}: {problem}; remove it, and `kafka-audit diff` creates one"
             raise SnapshotError(msg)
-        return {**_ADDED_LATER, **document}
+        return report
 
     def of_run(self, prefix: str) -> list[str]:
         """Return the snapshots that a run judged, of several tries the last one; empty where it asked nothing yet.

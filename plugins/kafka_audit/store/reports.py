@@ -1,20 +1,17 @@
 """Stored reports: where they are, and whether one is a report that this version can read, compare with, and show."""
 
+import contextlib
 import gzip
 import json
 import zlib
-from collections.abc import Mapping
 from datetime import UTC, datetime
-from types import MappingProxyType
-from typing import Any
 
-from kafka_audit.model.finding import SCHEMA_VERSION, Confidence, Lifecycle, Severity, Status
+import msgspec
+
+from kafka_audit.model.report import READABLE, SCHEMA_VERSION, Report
 from kafka_audit.model.text import clean
 from kafka_audit.store.files import Files
 from kafka_audit.store.manifest import SKEW
-
-_HEAD = ("cluster", "cluster_id", "finished_at", "coverage", "counts", "findings", "incidents", "matrix", "previous_snapshot_id")
-
 
 REPORT = "findings.json"
 _PACKED = f"{REPORT}.gz"
@@ -74,8 +71,11 @@ def pack(files: Files, snapshot_id: str) -> None:
     files.remove(f"{folder}/{REPORT}")
 
 
-def parse_report(text: bytes) -> dict[str, Any]:
-    """Return the content of a `findings.json`; raises ValueError, which says what the file is, where it is no such file."""
+def parse_report(text: bytes) -> Report:
+    """Return the report of a `findings.json`; raises ValueError, which says what the file is, where it is no such file."""
+    # msgspec refuses half a character, which a name of a cluster may have, and does not say of which version a report is.
+    with contextlib.suppress(msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return msgspec.json.decode(text, type=Report)
     try:
         document = json.loads(text)
     except (ValueError, RecursionError):
@@ -84,61 +84,25 @@ def parse_report(text: bytes) -> dict[str, Any]:
         msg = "is not a valid report (truncated or edited)"
         raise ValueError(msg)  # noqa: TRY004 -- of the file, not of an argument
     version = document.get("schema_version", SCHEMA_VERSION)
-    if version != SCHEMA_VERSION:
-        msg = f"has schema_version {clean(version)}, this version reads {SCHEMA_VERSION}"
+    if version not in READABLE:
+        msg = f"has schema_version {clean(version)}, this version reads {' and '.join(map(str, READABLE))}"
         raise ValueError(msg)
-    return document
+    try:
+        return msgspec.convert(document, Report)
+    except (msgspec.ValidationError, RecursionError):
+        msg = "is not a report of this snapshot that this version can read"
+        raise ValueError(msg) from None
 
 
-def can_be_shown(report: Mapping[str, Any], snapshot_id: str) -> bool:
-    """Return whether a report is of that snapshot and has all that its pages need; reports of the first versions said less."""
-    return all(key in report for key in _HEAD) and times_are_past(report) and fits(report, snapshot_id)
+def can_be_shown(report: Report, snapshot_id: str) -> bool:
+    """Return whether a report is of that snapshot, and none of its times is still to come."""
+    return report.snapshot_id == snapshot_id and are_past(report.started_at, report.finished_at)
 
 
-def times_are_past(report: Mapping[str, Any], now: datetime | None = None) -> bool:
-    """Return whether begin and end of the audit are times, known or not, and none of them is still to come."""
+def are_past(*times: str | None, now: datetime | None = None) -> bool:
+    """Return whether these are times, known or not, and none of them is still to come."""
     latest = (now or datetime.now(UTC)) + SKEW
     try:
-        times = [datetime.fromisoformat(at) for at in (report.get("started_at"), report["finished_at"]) if at is not None]
-        return all(at <= latest for at in times)
-    except (KeyError, TypeError, ValueError):
+        return all(datetime.fromisoformat(at) <= latest for at in times if at is not None)
+    except (TypeError, ValueError):
         return False
-
-
-def fits(report: Mapping[str, Any], snapshot_id: str) -> bool:
-    """Return whether a report is of that snapshot and has all that a comparison reads."""
-    try:
-        for finding in _list(report.get("findings", [])):
-            _known(finding)
-            _texts(finding["code"], finding["message"], finding["fingerprint"], finding["resource"]["name"])
-        for incident in (*_list(report.get("incidents", [])), *_list(report.get("incomparable_incidents", []))):
-            _texts(incident["headline"], incident["cause"], incident["severity"], *_list(incident["findings"]))
-    except (KeyError, TypeError, ValueError):
-        return False
-    return report.get("snapshot_id") == snapshot_id
-
-
-_WORDS: Mapping[str, frozenset[str]] = MappingProxyType(
-    {
-        "status": frozenset(status.value for status in Status),
-        "severity": frozenset(severity.name for severity in Severity),
-        "confidence": frozenset(confidence.value for confidence in Confidence),
-        "lifecycle": frozenset(lifecycle.value for lifecycle in Lifecycle),
-    }
-)
-
-
-def _known(finding: Mapping[str, Any]) -> None:
-    if not all(finding[key] in texts for key, texts in _WORDS.items()):
-        raise ValueError
-
-
-def _list(value: object) -> list[Any]:
-    if not isinstance(value, list):
-        raise TypeError
-    return value
-
-
-def _texts(*values: object) -> None:
-    if not all(isinstance(value, str) for value in values):
-        raise TypeError

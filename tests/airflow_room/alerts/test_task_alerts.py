@@ -11,6 +11,7 @@ from pathlib import Path
 from socket import gethostname, socket
 
 import pytest
+from msgspec import structs
 
 from audit_history import History, cut_off
 from kafka_audit.airflow import KafkaAuditNotifier
@@ -89,8 +90,8 @@ class Run:
 
     def gate(self, *failures, **more):
         document = self._history.audit(*failures, **more)
-        self._store.write_report(document["snapshot_id"], document)
-        judged = {"prod": document["snapshot_id"]}
+        self._store.write_report(document.snapshot_id, document)
+        judged = {"prod": document.snapshot_id}
         instance = Instance(clusters=["prod"], report=judged)
         shut = bool(failures) or more.get("dead", False)
         exception = GateFailed(cluster="prod", headline="h") if shut else None
@@ -203,14 +204,16 @@ def gates(store, *, dead):
     document = History().audit(dead=dead)
     finished = f"2026-09-14T{6 if dead else 7:02}:00:00Z"
     documents = [
-        document | {"cluster": name, "snapshot_id": f"20260914T0{6 if dead else 7}0000Z-{name}-0001", "finished_at": finished}
+        structs.replace(
+            document, cluster=name, snapshot_id=f"20260914T0{6 if dead else 7}0000Z-{name}-0001", finished_at=finished
+        )
         for name in NAMES
     ]
     for report in documents:
-        store.write_report(report["snapshot_id"], report)
+        store.write_report(report.snapshot_id, report)
     xcoms = {
         "clusters": NAMES,
-        "report": {document["cluster"]: document["snapshot_id"] for document in documents},
+        "report": {document.cluster: document.snapshot_id for document in documents},
         "compare": "run",
     }
     store.write_troubles("run", run_troubles(documents, dict.fromkeys(NAMES), AlertLimits()).to_json())
@@ -231,8 +234,8 @@ def test_three_gates_that_fail_for_one_zookeeper_send_one_message(store, connect
 
 def test_a_shared_cause_of_another_version_costs_messages_and_no_failure(store, connected, caplog):
     document = History().audit(dead=True)
-    store.write_report(document["snapshot_id"], document)
-    xcoms = {"clusters": ["prod"], "report": {"prod": document["snapshot_id"]}, "compare": "run"}
+    store.write_report(document.snapshot_id, document)
+    xcoms = {"clusters": ["prod"], "report": {"prod": document.snapshot_id}, "compare": "run"}
     store.write_troubles("run", '{"version": 7}')
     end(Instance(**xcoms), GateFailed(cluster="prod", headline="h"))
     mails, _ = subjects(connected())
@@ -243,9 +246,9 @@ def test_a_shared_cause_of_another_version_costs_messages_and_no_failure(store, 
 def test_the_next_run_says_that_audits_run_again(store, connected):
     end(Instance(task_id="clusters"), UsageError("clusters.yaml: no such file"))
     document = History().audit()
-    store.write_report(document["snapshot_id"], document)
+    store.write_report(document.snapshot_id, document)
     for index in range(3):
-        end(Instance(map_index=index, clusters=NAMES, report=dict.fromkeys(NAMES, document["snapshot_id"])), None)
+        end(Instance(map_index=index, clusters=NAMES, report=dict.fromkeys(NAMES, document.snapshot_id)), None)
     mails, _ = subjects(connected())
     assert mails == [
         "[NOT AUDITED] kafka_audit: task clusters failed: clusters.yaml: no such file; no earlier audit",
@@ -261,8 +264,8 @@ def test_the_only_cluster_says_so_too_once_its_file_can_be_read_again(store, con
 
 def test_one_cluster_without_a_snapshot_is_told_by_its_own_gate(store, connected):
     document = History().audit()
-    store.write_report(document["snapshot_id"], document)
-    judged = {"prod": document["snapshot_id"]}
+    store.write_report(document.snapshot_id, document)
+    judged = {"prod": document.snapshot_id}
     end(Instance(map_index=0, clusters=["prod", "stage"], report=judged), None)
     end(
         Instance(map_index=1, clusters=["prod", "stage"], report=judged), GateFailed(cluster="stage", headline="x", audited=False)
@@ -273,8 +276,8 @@ def test_one_cluster_without_a_snapshot_is_told_by_its_own_gate(store, connected
 @pytest.mark.parametrize("exception", [None, "killed"])
 def test_a_gate_whose_process_died_is_told_by_whoever_is_left(store, connected, exception):
     document = History().audit()
-    store.write_report(document["snapshot_id"], document)
-    notify(Instance(clusters=["prod"], report={"prod": document["snapshot_id"]}), exception)
+    store.write_report(document.snapshot_id, document)
+    notify(Instance(clusters=["prod"], report={"prod": document.snapshot_id}), exception)
     why = exception or "its process died"
     assert subjects(connected())[0] == [f"[NOT AUDITED] prod: task gate failed: {why}; no earlier audit"]
 
@@ -415,8 +418,8 @@ class AuditInstance(Instance):
 
 def audit_alone(store, history, *failures):
     document = history.audit(*failures)
-    store.write_report(document["snapshot_id"], document)
-    instance = AuditInstance(cluster="prod", snapshot_id=document["snapshot_id"])
+    store.write_report(document.snapshot_id, document)
+    instance = AuditInstance(cluster="prod", snapshot_id=document.snapshot_id)
     instance.state = "failed" if failures else "success"
     notify(instance, GateFailed(cluster="prod", headline="h") if failures else None, task=Audit())
 

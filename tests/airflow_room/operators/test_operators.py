@@ -23,8 +23,10 @@ from kafka_audit.airflow.page.links import AuditReport
 from kafka_audit.airflow.schedule import assets
 from kafka_audit.job.embedded_job import answer
 from kafka_audit.model.errors import EngineError, UsageError
+from kafka_audit.model.report import report_json
 from kafka_audit.spark import submission
 from kafka_audit.store import Store
+from reported import report_of
 
 NOW = datetime(2026, 9, 14, 6, 10, tzinfo=UTC)
 
@@ -98,7 +100,7 @@ def test_one_task_audits_and_leaves_what_the_dag_leaves(store, executed):
     task = KafkaAuditOperator(task_id="audit", cluster="prod", outlets=[Asset("mine")])
     context, summary = executed(task)
     snapshot_id = summary["snapshot_id"]
-    assert store.read_report(snapshot_id)["cluster"] == "prod"
+    assert report_json(store.read_report(snapshot_id))["cluster"] == "prod"
     assert context["ti"].pushed == [
         ("kafka_audit", {"cluster": "prod"}),
         ("kafka_audit", {"cluster": "prod", "snapshot_id": snapshot_id}),
@@ -180,8 +182,8 @@ def test_the_spark_job_is_next_to_the_dags_where_the_package_lies_elsewhere(monk
 
 
 def report(store, *failures, finished=NOW, **more):
-    document = History().audit(*failures) | {"finished_at": f"{finished:%Y-%m-%dT%H:%M:%SZ}", **more}
-    store.write_report(document["snapshot_id"], document)
+    document = report_json(History().audit(*failures)) | {"finished_at": f"{finished:%Y-%m-%dT%H:%M:%SZ}", **more}
+    store.write_report(document["snapshot_id"], report_of(document))
     return document["snapshot_id"]
 
 
@@ -233,8 +235,8 @@ def test_a_report_of_the_future_is_not_clean(store, caplog):
 
 def test_a_snapshot_of_the_future_hides_no_report(store, caplog):
     later = "29990101T000000Z-prod-0001"
-    document = History().audit() | {"snapshot_id": later, "finished_at": f"{NOW:%Y-%m-%dT%H:%M:%SZ}"}
-    store.write_report(later, document)
+    document = report_json(History().audit()) | {"snapshot_id": later, "finished_at": f"{NOW:%Y-%m-%dT%H:%M:%SZ}"}
+    store.write_report(later, report_of(document))
     assert wanted(store).find(NOW) is None
     assert f"snapshot {later} has a time in the future and does not count" in caplog.text
     snapshot_id = report(store)

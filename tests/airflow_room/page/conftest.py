@@ -1,12 +1,13 @@
 """A store with two audits of a broken cluster and one of a quiet one, and clients of every kind."""
 
 import copy
-import json
 
 import pytest
 
 import airflow_environment
 import small_cluster
+from kafka_audit.model.report import report_json
+from reported import report_of
 
 airflow_environment.apply()
 
@@ -21,15 +22,15 @@ from incidents.case_files import Judged, judged_case  # noqa: E402
 from kafka_audit.airflow.page import links  # noqa: E402
 from kafka_audit.airflow.page.routes import app  # noqa: E402
 from kafka_audit.model.run import Request, SnapshotPair  # noqa: E402
-from kafka_audit.report.document import build_document  # noqa: E402
+from kafka_audit.report.document import build_report  # noqa: E402
 from kafka_audit.store import Store  # noqa: E402
 
 HEALTHY = {"brokers": {0: "a:1"}}
 
 
 def document_of(found, snapshot_id, cluster="prod"):
-    document = build_document(found.view, None, found.findings, found.incidents(), (), None)
-    return json.loads(json.dumps(document)) | {"cluster": cluster, "snapshot_id": snapshot_id}
+    document = build_report(found.view, None, found.findings, found.incidents(), (), None)
+    return report_json(document) | {"cluster": cluster, "snapshot_id": snapshot_id}
 
 
 @pytest.fixture(scope="session")
@@ -56,7 +57,7 @@ def store(tmp_path, monkeypatch, documents):
     monkeypatch.setenv("KAFKA_AUDIT_CLUSTERS", str(clusters))
     store = Store(tmp_path / "store")
     for document in documents:
-        store.write_report(document["snapshot_id"], document)
+        store.write_report(document["snapshot_id"], report_of(document))
     pairs = [SnapshotPair(snapshot_id=snapshot_id, previous_snapshot_id=None) for snapshot_id in (BROKEN[1], QUIET)]
     store.write_request(Request(run_id=f"{links.run_prefix(RUN)}abc123", pairs=tuple(pairs)))
     return store

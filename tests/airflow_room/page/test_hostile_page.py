@@ -1,9 +1,9 @@
 """The pages in Airflow, and the alerts, on a cluster whose every text is an attack."""
 
-import json
 from datetime import UTC, datetime
 
 import pytest
+from msgspec import structs
 
 import hostile
 from airflow_page import BROKEN
@@ -17,12 +17,12 @@ from kafka_audit.alerting.policy import decide_alert
 @pytest.fixture(scope="module", params=["planted", pytest.param("long", marks=pytest.mark.large)])
 def planted(request):
     string = {"planted": hostile.PLANTED, "long": hostile.LONG}[request.param]
-    return string, json.loads(json.dumps(hostile.document(string)))
+    return string, hostile.document(string)
 
 
 @pytest.fixture
 def reports(store, planted):
-    store.write_report(BROKEN[1], planted[1] | {"snapshot_id": BROKEN[1]})
+    store.write_report(BROKEN[1], structs.replace(planted[1], snapshot_id=BROKEN[1]))
 
 
 @pytest.mark.parametrize(

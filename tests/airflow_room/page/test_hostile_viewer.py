@@ -1,7 +1,6 @@
 """What a viewer must not get out of the pages: a redirect to a host of his choice, paths of the store, logins in URLs."""
 
 import http.client
-import json
 import re
 import socket
 import threading
@@ -14,7 +13,9 @@ from fastapi import FastAPI
 from airflow_page import BROKEN, EVERY_PAGE, of_run
 from kafka_audit.airflow.page.routes import app
 from kafka_audit.model.errors import StoreBusyError
+from kafka_audit.model.report import report_json
 from kafka_audit.store.history import History
+from reported import put, report_of
 
 EVIL = {"Host": "evil.example", "X-Forwarded-Host": "evil.example", "X-Forwarded-Proto": "javascript"}
 SLASHES = [
@@ -87,11 +88,11 @@ def test_a_damaged_report_shows_no_path_and_the_log_does(viewer, store, tmp_path
 
 
 def test_a_report_that_no_version_wrote_shows_no_path(client, store, tmp_path, caplog):
-    document = store.read_report(BROKEN[1])
+    document = report_json(store.read_report(BROKEN[1]))
     document["matrix"] = str(tmp_path)
-    store.write_report(BROKEN[1], document)
+    put(store, BROKEN[1], document)
     answer = client(role="VIEWER", raise_server_exceptions=False).get(f"/snapshots/{BROKEN[1]}")
-    assert answer.status_code == 500
+    assert answer.status_code == 404
     assert str(tmp_path) not in answer.text
     (name,) = errors(answer.text)
     assert f"error {name}: " in caplog.text
@@ -141,8 +142,8 @@ def test_an_unreadable_cluster_file_shows_no_path(viewer, monkeypatch, tmp_path,
 
 def test_a_report_says_which_snapshot_was_passed_over_and_not_where(viewer, store, tmp_path):
     """Reports are written by audits; `tests/cli/test_audit.py` has them write this."""
-    document = store.read_report(BROKEN[1]) | {"passed_over": [f"snapshots/{BROKEN[0]}/manifest.json: is missing"]}
-    store.write_report(BROKEN[1], json.loads(json.dumps(document)))
+    document = report_json(store.read_report(BROKEN[1])) | {"passed_over": [f"snapshots/{BROKEN[0]}/manifest.json: is missing"]}
+    store.write_report(BROKEN[1], report_of(document))
     text = viewer.get(f"/snapshots/{BROKEN[1]}").text
     assert f"snapshots/{BROKEN[0]}/manifest.json" in text
     assert str(tmp_path) not in text

@@ -7,8 +7,10 @@ import pytest
 
 from airflow_page import BROKEN
 from kafka_audit.airflow.page.report_cache import RecentValues, ReportCache
+from kafka_audit.model.report import report_json
 from kafka_audit.report import digest
 from kafka_audit.store.history import DIGEST, History
+from reported import report_of
 
 
 @pytest.fixture
@@ -32,10 +34,10 @@ def test_a_digest_spares_the_report(store, reports_read):
 
 
 def test_a_report_that_was_written_after_its_digest_is_read(store, reports_read):
-    document = store.read_report(BROKEN[1])
-    store.write_rendering(BROKEN[1], DIGEST, digest.digest_text(document), newest=False)
+    document = report_json(store.read_report(BROKEN[1]))
+    store.write_rendering(BROKEN[1], DIGEST, digest.digest_text(report_of(document)), newest=False)
     document["incidents"][0]["headline"] = "Another headline"
-    store.write_report(BROKEN[1], document)
+    store.write_report(BROKEN[1], report_of(document))
     (found,), _ = digests(store)
     assert found.state.sentence == "Another headline"
     assert reports_read == [BROKEN[1]]
@@ -65,13 +67,15 @@ def test_large_reports_are_kept_up_to_so_many_bytes(store, monkeypatch, reports_
     sizes, cache = {f"2026091{day}T180000Z-prod-0001": 42 for day in range(8)}, ReportCache()
     monkeypatch.setattr(History, "written", lambda *_: None)
     monkeypatch.setattr(
-        History, "report", lambda _, key: (reports_read.append(key), {"snapshot_id": key, "findings": [MEGABYTE] * sizes[key]})[1]
+        History,
+        "report",
+        lambda _, key: (reports_read.append(key), report_of({"snapshot_id": key, "never_asked": [MEGABYTE] * sizes[key]}))[1],
     )
     for key in [*sizes, *sizes]:
-        assert cache.document(store.root, key)["snapshot_id"] == key
+        assert cache.document(store.root, key).snapshot_id == key
         kept = [document for document, _ in cache._documents._kept.values()]
-        assert sum(len(json.dumps(document)) for document in kept) <= 64 << 20
-    assert [document["snapshot_id"] for document in kept] == [key]
+        assert sum(len(json.dumps(report_json(document))) for document in kept) <= 64 << 20
+    assert [document.snapshot_id for document in kept] == [key]
     sizes |= dict.fromkeys(sizes, 1)
     for key in (*sizes, *sizes):  # nearest: small ones are read once
         cache.document(store.root, key)

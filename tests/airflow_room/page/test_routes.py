@@ -12,7 +12,9 @@ from airflow_page import BROKEN, QUIET, RUN, of_run
 from kafka_audit.airflow.page import links
 from kafka_audit.airflow.page.routes import app
 from kafka_audit.airflow.tasks import audit_tasks
+from kafka_audit.model.report import report_json
 from kafka_audit.report import digest
+from reported import put, report_of
 
 HEADLINE = "Broker 2 is cut off: controller 0 cannot reach the address it advertises"
 
@@ -168,17 +170,17 @@ def test_a_damaged_report_is_told_and_the_others_are_shown(viewer, tmp_path):
 
 
 def test_a_report_without_its_head_is_none(viewer, store):
-    document = store.read_report(BROKEN[1])
+    document = report_json(store.read_report(BROKEN[1]))
     del document["matrix"]
-    store.write_report(BROKEN[1], document)
+    put(store, BROKEN[1], document)
     assert "is not valid for this version" in viewer.get(f"/snapshots/{BROKEN[1]}").text
 
 
 def test_a_report_that_is_written_anew_is_shown_anew(viewer, store):
     assert viewer.get("/clusters/prod").status_code == 200
-    document = store.read_report(BROKEN[1])
+    document = report_json(store.read_report(BROKEN[1]))
     document["incidents"][0]["headline"] = "Another headline"
-    store.write_report(BROKEN[1], document)
+    store.write_report(BROKEN[1], report_of(document))
     assert "Another headline" in viewer.get("/clusters/prod").text
     assert "Another headline" in viewer.get("/").text
 
@@ -264,9 +266,9 @@ ODD = {
 @pytest.mark.parametrize("odd", ODD)
 def test_an_odd_report_costs_its_own_row_and_no_other_cluster(viewer, store, tmp_path, odd):
     """However it got into the store: `import` takes none of these."""
-    document = store.read_report(BROKEN[1]) | ODD[odd]
+    document = report_json(store.read_report(BROKEN[1])) | ODD[odd]
     (tmp_path / "store" / "snapshots" / BROKEN[1] / "findings.digest.json").unlink(missing_ok=True)
-    store.write_report(BROKEN[1], document, newest=False)
+    put(store, BROKEN[1], document)
     overview = viewer.get("/")
     assert overview.status_code == 200
     assert "is not valid for this version" in overview.text
@@ -301,8 +303,8 @@ def test_an_odd_digest_is_passed_over_for_the_report(viewer, store, tmp_path):
 
 def test_a_snapshot_of_the_future_is_not_the_newest(viewer, store):
     later = "29990101T000000Z-prod-0001"
-    document = store.read_report(BROKEN[1]) | {"snapshot_id": later, "incidents": [], "findings": []}
-    store.write_report(later, document, newest=False)
+    document = report_json(store.read_report(BROKEN[1])) | {"snapshot_id": later, "incidents": [], "findings": []}
+    store.write_report(later, report_of(document), newest=False)
     overview = viewer.get("/").text
     assert HEADLINE in overview
     assert f"Snapshot {later}" in overview

@@ -14,16 +14,16 @@ class Added(list):
 def test_a_clean_audit_is_told_with_its_numbers(monkeypatch, tmp_path):
     monkeypatch.setenv("KAFKA_AUDIT_STORE", str(tmp_path / "store"))
     document = History().audit()
-    Store(tmp_path / "store").write_report(document["snapshot_id"], document)
+    Store(tmp_path / "store").write_report(document.snapshot_id, document)
     events = {assets.CLEAN: Added()}
-    audit_tasks.gate("prod", {"prod": document["snapshot_id"]}, "", events)
+    audit_tasks.gate("prod", {"prod": document.snapshot_id}, "", events)
     ((asset, extra),) = events[assets.CLEAN]
     assert (asset.name, asset.uri) == ("kafka_audit/prod/clean", "x-kafka-audit://prod/clean")
     assert extra == {
         "cluster": "prod",
-        "cluster_id": document["cluster_id"],
-        "snapshot_id": document["snapshot_id"],
-        "finished_at": document["finished_at"],
+        "cluster_id": document.cluster_id,
+        "snapshot_id": document.snapshot_id,
+        "finished_at": document.finished_at,
         "incidents": [],
         "failed": 0,
         "not_known": 0,

@@ -8,6 +8,7 @@ from collect.fakes import FakeBroker, one_byte_a_second, refused, server
 from kafka_audit.airflow.errors import GateFailed
 from kafka_audit.airflow.tasks import audit_tasks
 from kafka_audit.job.embedded_job import answer
+from kafka_audit.model.report import report_json
 from kafka_audit.store import Store
 from outlet_events import Events
 
@@ -59,7 +60,7 @@ def test_a_dead_cluster_and_one_that_drips_say_so_and_spoil_no_other_report(stor
     judged = audit_tasks.report_run(run, Events())
     assert judged == snapshots
     for name in HEALTHY:
-        document = store.read_report(snapshots[name])
+        document = report_json(store.read_report(snapshots[name]))
         assert document["cluster_id"] == cluster_id(name)
         assert document["coverage"]["answered"] == document["coverage"]["asked"] > 0
         assert {finding["code"] for finding in document["findings"] if finding["status"] == "FAIL"}.isdisjoint({"KA001", "KA301"})

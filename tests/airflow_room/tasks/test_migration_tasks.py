@@ -35,12 +35,12 @@ def judged(monkeypatch, tmp_path):
 
     def run(*failures):
         document = history.audit(*failures)
-        snapshot = small_cluster.snapshot(CLUSTER, document["snapshot_id"])
+        snapshot = small_cluster.snapshot(CLUSTER, document.snapshot_id)
         store.write(snapshot)
         differences = small_cluster.view(snapshot).differences.with_rows(ListAge, ())
-        store.write_differences(document["snapshot_id"], differences.to_plain())
-        store.write_report(document["snapshot_id"], document)
-        return {"prod": document["snapshot_id"]}
+        store.write_differences(document.snapshot_id, differences.to_plain())
+        store.write_report(document.snapshot_id, document)
+        return {"prod": document.snapshot_id}
 
     return run
 

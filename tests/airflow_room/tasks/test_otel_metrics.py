@@ -15,17 +15,21 @@ from opentelemetry.proto.collector.metrics.v1.metrics_service_pb2 import (
 
 from kafka_audit.airflow import internals
 from kafka_audit.airflow.tasks import otel_metrics
+from kafka_audit.model.report import report_json
+from reported import report_of
 
 # What Airflow's task runner does before and after a task.
 TASK = """
 import json, os, sys
+import msgspec
 from airflow.sdk import conf
 from airflow.sdk.observability import stats
 from airflow.sdk.observability.metrics import stats_utils
 from kafka_audit.airflow.tasks import otel_metrics
+from kafka_audit.model.report import Report
 
 stats.initialize(factory=stats_utils.get_stats_factory(), export_legacy_names=conf.getboolean("metrics", "legacy_names_on"))
-otel_metrics.send_metrics(json.load(sys.stdin))
+otel_metrics.send_metrics(msgspec.convert(json.load(sys.stdin), list[Report]))
 os._exit(0)
 """
 BROKEN = {
@@ -34,7 +38,13 @@ BROKEN = {
     "findings": [{"status": "FAIL", "muted": False, "severity": "CRITICAL", "code": "KA302"}],
     "counts": {"FAIL": 1, "PASS": 90, "UNKNOWN": 2},
     "coverage": {"asked": 40, "answered": 38},
-    "matrix": {"brokers": [0, 1, 2], "observers": [{"name": "worker", "note": "vantage", "reach": "..T"}]},
+    "matrix": {
+        "brokers": [0, 1, 2],
+        "controller": None,
+        "endpoints": {},
+        "observers": [{"name": "worker", "broker": None, "note": "vantage", "reach": "..T", "view": "---"}],
+        "why": [],
+    },
     "started_at": "2026-01-31T08:00:00Z",
     "finished_at": "2026-01-31T08:00:10Z",
 }
@@ -76,7 +86,7 @@ def run_task(airflow_python, collector):
             "OTEL_EXPORTER_OTLP_ENDPOINT": f"http://127.0.0.1:{collector.server_address[1]}",
             "OTEL_EXPORTER_OTLP_PROTOCOL": "http/protobuf",
         }
-        documents = json.dumps([BROKEN, HEALTHY])
+        documents = json.dumps(report_json((report_of(BROKEN), report_of(HEALTHY))))
         completed = airflow_python.run(TASK, environment={**os.environ, **settings, **environment}, given=documents)
         assert completed.returncode == 0, completed.stderr
 
@@ -107,7 +117,7 @@ def test_whatever_fails_is_a_line_of_the_log(monkeypatch, caplog):
 
     monkeypatch.setattr(internals, "export_gauges", fail)
     monkeypatch.setenv("AIRFLOW__METRICS__OTEL_ON", "True")
-    otel_metrics.send_metrics([BROKEN])
+    otel_metrics.send_metrics([report_of(BROKEN)])
     assert "the numbers of the reports were not exported: RuntimeError" in caplog.text
     assert "hush" not in caplog.text
 

@@ -6,11 +6,13 @@ import pytest
 
 import hostile
 import small_cluster
+from kafka_audit.model.report import report_json
 from kafka_audit.report.html.cluster import standalone
 from kafka_audit.report.parties.agreement import agreed, without_answer
 from kafka_audit.report.parties.views import NOT_ASKED, NOTHING, UNREPORTED
 from kafka_audit.report.plain_text.markdown import markdown_report
 from kafka_audit.report.plain_text.terminal import terminal_report
+from reported import report_of
 from testbed.corpus.documents import whole_documents
 from testbed.corpus.recorded import CLUSTERS, SUFFIX, unpacked
 
@@ -21,7 +23,7 @@ TITLES = {"html": "Asked, and found to agree", "md": "## Asked, and found to agr
 def recorded():
     names = {"kraft": "kraft_healthy", "zookeeper": "zookeeper_healthy", "broken": "zookeeper_address_out_of_reach"}
     pairs = {key: unpacked((CLUSTERS / f"{name}{SUFFIX}").read_bytes()) for key, name in names.items()}
-    return whole_documents(pairs, passing=True)
+    return {name: report_json(report) for name, report in whole_documents(pairs, passing=True).items()}
 
 
 @pytest.fixture
@@ -30,14 +32,14 @@ def healthy(recorded):
 
 
 def facts(document):
-    return {fact.title: fact.text for fact in agreed(document)}
+    return {fact.title: fact.text for fact in agreed(report_of(document))}
 
 
 def every_form(document):
     return {
-        "html": standalone(document),
-        "md": markdown_report(document),
-        "text": terminal_report(document, width=100, color=False),
+        "html": standalone(report_of(document)),
+        "md": markdown_report(report_of(document)),
+        "text": terminal_report(report_of(document), width=100, color=False),
     }
 
 
@@ -52,7 +54,7 @@ def test_what_was_asked_of_a_healthy_cluster_and_agrees(recorded):
         "Between brokers": "9 of 9 connections work",
         "From vantages": "worker reaches 3 of 3 brokers at CLIENT and 3 of 3 brokers at INTERNAL",
     }
-    sources = {fact.title: fact.source for fact in agreed(recorded["zookeeper"]) if fact.source}
+    sources = {fact.title: fact.source for fact in agreed(report_of(recorded["zookeeper"])) if fact.source}
     assert sources == {
         "Between brokers": "probes from the hosts of brokers 0, 1 and 2, and what brokers received",
         "From vantages": "dns, tcp, api, identity",
@@ -104,12 +106,12 @@ def test_a_connection_that_is_not_known_is_counted_in_both_halves(healthy):
     row = next(row for row in healthy["matrix"]["observers"] if row["broker"] == 1)
     row["reach"] = "?.."
     assert facts(healthy)["Between brokers"] == "8 of 9 connections work"
-    assert [one.text for one in without_answer(healthy) if one.section == "matrix"] == [
+    assert [one.text for one in without_answer(report_of(healthy)) if one.section == "matrix"] == [
         "1 of 9 connections between nodes and brokers."
     ]
     row["reach"] = "T.."
     assert facts(healthy)["Between brokers"] == "8 of 9 connections work"
-    assert [one for one in without_answer(healthy) if one.section == "matrix"] == []
+    assert [one for one in without_answer(report_of(healthy)) if one.section == "matrix"] == []
 
 
 def test_a_vantage_that_reaches_no_broker_reaches_none(healthy):
@@ -122,22 +124,22 @@ def test_a_vantage_without_a_result_is_not_left_out_in_silence(healthy):
     """The nearest to it: it has a result, that it does not reach them, which is a finding."""
     row = next(row for row in healthy["reach"] if row["role"] == "client")
     row |= {"open": 1, "stops": [{"layer": "dns", "outcome": "unknown", "error": "no python3", "brokers": [0, 2]}]}
-    texts = [one.text for one in without_answer(healthy)]
+    texts = [one.text for one in without_answer(report_of(healthy))]
     assert "2 of 6 connections from vantages to brokers." in texts
     row["stops"][0]["outcome"] = "failed"
-    assert [one.text for one in without_answer(healthy)] == [text for text in texts if "vantages" not in text]
+    assert [one.text for one in without_answer(report_of(healthy))] == [text for text in texts if "vantages" not in text]
 
 
 def test_a_probe_without_a_result_is_no_source(healthy):
     for row in healthy["reach"]:
         row["open"] = 0 if row["broker"] in {0, 1} else row["open"]
-    (between,) = (fact for fact in agreed(healthy) if fact.title == "Between brokers")
+    (between,) = (fact for fact in agreed(report_of(healthy)) if fact.title == "Between brokers")
     assert between.source == "probes from the host of broker 2, and what brokers received"
 
 
 def test_without_a_probe_between_brokers_the_source_is_another(healthy):
     healthy["reach"] = [row for row in healthy["reach"] if row["role"] == "client"]
-    (between,) = (fact for fact in agreed(healthy) if fact.title == "Between brokers")
+    (between,) = (fact for fact in agreed(report_of(healthy)) if fact.title == "Between brokers")
     assert between.source == "no probe; by what brokers received"
 
 
@@ -151,15 +153,15 @@ def test_a_check_passes_only_if_it_is_not_open_anywhere(told):
     ]
     document, _ = told(findings, {"brokers": {0: "a:9092"}})
     assert document["passed_checks"] == ["KA105", "KA208"]
-    (checks,) = (fact for fact in agreed(document) if fact.title == "Checks")
+    (checks,) = (fact for fact in agreed(report_of(document)) if fact.title == "Checks")
     assert checks.text == "2 of 4 checks found no fault"
     assert checks.more == ("metadata: broker missing from view (KA105)", "controller: leaders moved (KA208)")
 
 
 def test_where_nothing_was_answered_nothing_agrees(told):
     document, _ = told([], {"zookeeper": "none"})
-    assert agreed(document) == []
-    assert [one.text for one in without_answer(document)] == ["8 of 8 reads without an answer."]
+    assert agreed(report_of(document)) == []
+    assert [one.text for one in without_answer(report_of(document))] == ["8 of 8 reads without an answer."]
     forms = every_form(document)
     assert [form for form, title in TITLES.items() if title in forms[form]] == []
     assert "8 of 8 reads without an answer." in forms["html"]
@@ -187,12 +189,12 @@ def test_a_report_from_before_says_less(healthy):
     for key in ("passed_checks", "views", "quorum"):
         del healthy[key]
     assert [*facts(healthy)] == ["Between brokers", "From vantages"]
-    assert TITLES["html"] in standalone(healthy)
+    assert TITLES["html"] in standalone(report_of(healthy))
 
 
 @pytest.mark.parametrize("string", hostile.STRINGS[:2], ids=hostile.NAMES[:2])
 def test_no_name_of_a_cluster_acts(string):
-    document = hostile.document(string)
+    document = report_json(hostile.document(string))
     quiet = {key: [] for key in ("incidents", "resolved_incidents", "incomparable_incidents")}
     views = {"rows": ["cluster id"], "columns": [{"observers": [string, "broker 1"], "values": [string]}]}
     row = {"from": string, "broker": None, "role": "client", "listener": string, "brokers": [1], "open": 1, "stops": []}

@@ -4,12 +4,14 @@ from dataclasses import replace
 from types import SimpleNamespace
 
 import small_cluster
+from kafka_audit.model.report import Matrix, report_json
 from kafka_audit.model.tables import BrokerView, QuorumReplica, QuorumView
 from kafka_audit.report.parties import matrix
+from reported import part_of
 
 
 def drawn(**spec):
-    return matrix.build_matrix(small_cluster.view(spec))
+    return report_json(matrix.build_matrix(small_cluster.view(spec)))
 
 
 def built(**spec):
@@ -17,11 +19,11 @@ def built(**spec):
     why = [
         SimpleNamespace(**one | {"observers": tuple(one["observers"]), "brokers": tuple(one["brokers"])}) for one in found["why"]
     ]
-    return SimpleNamespace(observers=matrix.matrix_rows(found), why=tuple(why))
+    return SimpleNamespace(observers=matrix.matrix_rows(part_of(Matrix, found)), why=tuple(why))
 
 
 def rows(**spec):
-    return {observer.name: observer.worst() for observer in built(**spec).observers}
+    return {observer.name: matrix.worst_cells(observer) for observer in built(**spec).observers}
 
 
 SILENT = {"answers": False}
@@ -65,9 +67,9 @@ def test_a_registry_beside_controllers_of_kraft_has_a_cell_for_each():
     at = {"voter": True, "directory_id": None, "log_end_offset": 9, "last_fetch_ms": 1, "last_caught_up_ms": 1}
     leader = QuorumView(**usual, node_id=200, leader_id=200, leader_epoch=7, high_watermark=9)
     followers = (QuorumReplica(**usual, replica_id=node, **at) for node in (200, 201, 202))
-    found = matrix.build_matrix(small_cluster.view(replace(seen, rows=(*seen.rows, leader, *followers))))
+    found = report_json(matrix.build_matrix(small_cluster.view(replace(seen, rows=(*seen.rows, leader, *followers)))))
     assert found["controllers"] == [200, 201, 202]
-    assert matrix.matrix_rows(found)[0].quorum == "------"
+    assert matrix.matrix_rows(part_of(Matrix, found))[0].quorum == "------"
 
 
 def test_kraft_has_no_registry():
@@ -130,7 +132,9 @@ def test_each_difference_of_a_list_is_named_with_its_brokers():
 
 def test_equal_rows_and_columns_are_folded_above_twelve_brokers():
     many = {n: f"b{n}:9092" for n in range(60)}
-    lines = matrix.matrix_lines(drawn(brokers=many, views={7: "empty"}, probes=[{"to": [7, 8], "layer": "tcp"}]), 100)
+    lines = matrix.matrix_lines(
+        part_of(Matrix, drawn(brokers=many, views={7: "empty"}, probes=[{"to": [7, 8], "layer": "tcp"}])), 100
+    )
     assert lines == [
         "                      broker  0-6, 9-59  7, 8",
         "brokers 0-6, 8-59, zookeeper  .          .         T  tcp: failed",
@@ -142,7 +146,7 @@ def test_equal_rows_and_columns_are_folded_above_twelve_brokers():
 def test_scattered_ids_are_spelt_out_below_a_table_that_fits_the_terminal():
     many = {n: f"b{n}:9092" for n in range(60)}
     views = {n: "empty" for n in many if n % 7 == 3 or n % 5 == 0}
-    lines = matrix.matrix_lines(drawn(brokers=many, views=views), 80)
+    lines = matrix.matrix_lines(part_of(Matrix, drawn(brokers=many, views=views)), 80)
     assert max(map(len, lines)) <= 80
     assert lines[1].split("  ")[0] == "brokers 1 … 58 (41), zookeeper, worker"
     spelt = " ".join(line.strip() for line in lines)
@@ -151,19 +155,19 @@ def test_scattered_ids_are_spelt_out_below_a_table_that_fits_the_terminal():
 
 def test_a_long_reason_is_wrapped_in_the_legend():
     probes = [{"to": 1, "from": 0, "layer": "tcp", "error": "no route " * 15}]
-    lines = matrix.matrix_lines(drawn(brokers=THREE, probes=probes), 60)
+    lines = matrix.matrix_lines(part_of(Matrix, drawn(brokers=THREE, probes=probes)), 60)
     assert max(map(len, lines)) <= 60
 
 
 def test_twelve_brokers_are_not_folded():
     many = {n: f"b{n}:9092" for n in range(12)}
-    lines = matrix.matrix_lines(drawn(brokers=many), 100)
+    lines = matrix.matrix_lines(part_of(Matrix, drawn(brokers=many)), 100)
     assert [line.split()[0] for line in lines] == ["broker", "zookeeper", *["broker"] * 12, "worker"]
 
 
 def test_the_same_in_words():
     probes = [{"to": b, "from": 0, "layer": "tcp"} for b in (1, 2)]
-    told = matrix.in_words(drawn(brokers=THREE, views={2: "empty"}, probes=probes))
+    told = matrix.in_words(part_of(Matrix, drawn(brokers=THREE, views={2: "empty"}, probes=probes)))
     assert told == [
         ("T", "broker 0 (ctl): cannot connect to brokers 1 and 2 (tcp)."),
         ("V", "broker 2: differ on brokers 0, 1 and 2 (view)."),
@@ -174,9 +178,11 @@ def test_no_letter_is_without_words():
     row = {"name": "broker 9", "broker": 9, "controller": None, "note": ""}
     row |= {"reach": matrix.LADDER, "quorum": matrix.LADDER, "view": "V" * len(matrix.LADDER)}
     ids = list(range(len(matrix.LADDER)))
-    told = matrix.in_words({"brokers": ids, "controllers": ids, "observers": [row], "why": []})
+    told = matrix.in_words(
+        part_of(Matrix, {"brokers": ids, "controllers": ids, "controller": None, "endpoints": {}, "observers": [row], "why": []})
+    )
     assert [letter for letter, _ in told] == [*(letter for one in matrix.LADDER for letter in (one, one)), "V"]
 
 
 def test_without_brokers_there_is_no_picture():
-    assert matrix.matrix_lines(drawn(brokers={}), 100) == []
+    assert matrix.matrix_lines(part_of(Matrix, drawn(brokers={})), 100) == []

@@ -1,7 +1,9 @@
 """Who reaches whom by listener and layer, as rows and as a table."""
 
 import small_cluster
+from kafka_audit.model.report import ReachRow, report_json
 from kafka_audit.report.parties import reach
+from reported import part_of
 
 TWO = {
     n: {"listeners": {"CLIENT": f"PLAINTEXT://kafka-{n}.ns.svc:9092", "INTERNAL": f"PLAINTEXT://10.0.0.1{n}:9094"}}
@@ -12,7 +14,7 @@ NO_NAME = {"layer": "dns", "error": "name or service not known"}
 
 
 def built(**spec):
-    return reach.build_reach(small_cluster.view(spec))
+    return report_json(reach.build_reach(small_cluster.view(spec)))
 
 
 def test_a_row_counts_each_layer_and_names_who_stops_where():
@@ -40,11 +42,16 @@ def test_what_was_not_seen_is_not_called_failed():
         probes=[NEVER, {"to": 0, "listener": "CLIENT", "layer": "dns", "outcome": "unknown", "needs": "an executor with queues"}],
     )
     assert row["stops"] == [{"layer": "dns", "outcome": "unknown", "error": "an executor with queues", "brokers": [0]}]
-    assert "not known, an executor with queues" in reach.reach_lines([row], 100)[1]
+    assert "not known, an executor with queues" in reach.reach_lines(part_of(tuple[ReachRow, ...], [row]), 100)[1]
 
 
 def test_the_table_is_quiet_where_all_is_open():
-    assert reach.reach_lines(built(brokers=TWO, probes=[{"to": b, "listener": "CLIENT"} for b in TWO]), 100) == []
+    assert (
+        reach.reach_lines(
+            part_of(tuple[ReachRow, ...], built(brokers=TWO, probes=[{"to": b, "listener": "CLIENT"} for b in TWO])), 100
+        )
+        == []
+    )
 
 
 SECURED = {n: {"listeners": {"CLIENT": f"SASL_SSL://kafka-{n}.ns.svc:9092"}} for n in range(3)}
@@ -56,7 +63,7 @@ SOME = [
 
 
 def test_columns_that_are_too_wide_become_lines_with_the_same_content():
-    assert reach.reach_lines(built(brokers=SECURED, probes=SOME), 59) == [
+    assert reach.reach_lines(part_of(tuple[ReachRow, ...], built(brokers=SECURED, probes=SOME)), 59) == [
         "from worker, listener CLIENT",
         "    dns 3 of 3, tcp 3 of 3, sasl 0 of 1, api 2 of 2,",
         "    identity 2 of 2",
@@ -69,7 +76,7 @@ def test_columns_that_are_too_wide_become_lines_with_the_same_content():
 
 
 def test_columns_that_just_fit_stay_a_table():
-    assert reach.reach_lines(built(brokers=SECURED, probes=SOME), 60)[2:4] == [
+    assert reach.reach_lines(part_of(tuple[ReachRow, ...], built(brokers=SECURED, probes=SOME)), 60)[2:4] == [
         "worker    CLIENT    3 of 3  3 of 3  0 of 1  2 of 2  2 of 2",
         "    sasl of 2: AuthenticationException",
     ]
@@ -78,7 +85,7 @@ def test_columns_that_just_fit_stay_a_table():
 def test_many_vantages_with_long_names_fit_a_narrow_terminal():
     probes = [{"to": n, "vantage": f"a-long-name-of-queue-{vantage}", **NO_NAME} for n in SECURED for vantage in range(9)]
     rows = built(brokers=SECURED, probes=[{"to": [*SECURED], "outcome": "none"}, *probes])
-    lines = reach.reach_lines(rows, 58)
+    lines = reach.reach_lines(part_of(tuple[ReachRow, ...], rows), 58)
     assert max(map(len, lines)) <= 58
     assert all(f"a-long-name-of-queue-{vantage}" in " ".join(lines) for vantage in range(9))
 
@@ -97,7 +104,7 @@ def test_sixty_brokers_are_a_row_for_each_way_in_which_they_differ():
     ]
     rows = built(brokers=many, probes=probes)
     assert len(rows) == 62
-    assert reach.reach_lines(rows, 110) == [
+    assert reach.reach_lines(part_of(tuple[ReachRow, ...], rows), 110) == [
         "from           listener  dns       tcp       api       identity  stops at",
         "worker         CLIENT    0 of 60   -         -         -         dns of 0-59: name or service not known",
         "brokers 31-59  INTERNAL  60 of 60  58 of 60  58 of 58  58 of 58  tcp of 7, 8: timeout",
@@ -105,7 +112,7 @@ def test_sixty_brokers_are_a_row_for_each_way_in_which_they_differ():
         "brokers 0-30   INTERNAL  60 of 60  60 of 60  60 of 60  60 of 60  nothing",
     ]
     for width in (80, 70, 60, 58):
-        assert max(map(len, reach.reach_lines(rows, width))) <= width
+        assert max(map(len, reach.reach_lines(part_of(tuple[ReachRow, ...], rows), width))) <= width
 
 
 def test_a_hostile_name_moves_nothing():

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import small_cluster
+from kafka_audit.model.report import report_json
 from kafka_audit.model.tables import BrokerView, ViewBroker
 from kafka_audit.report.parties import views
 
@@ -14,7 +15,7 @@ SPEC = {
 
 
 def columns(snapshot):
-    built = views.build_views(small_cluster.view(snapshot))
+    built = report_json(views.build_views(small_cluster.view(snapshot)))
     return built["rows"], {
         views.who(column["observers"]): dict(zip(built["rows"], column["values"], strict=True)) for column in built["columns"]
     }

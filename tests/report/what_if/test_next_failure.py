@@ -5,11 +5,13 @@ import json
 import pytest
 
 from hostile import harmless
-from kafka_audit.report.document import build_document
+from kafka_audit.model.report import NextFailure, report_json
+from kafka_audit.report.document import build_report
 from kafka_audit.report.html.cluster import standalone
 from kafka_audit.report.plain_text.markdown import markdown_report
 from kafka_audit.report.plain_text.terminal import terminal_report
 from kafka_audit.report.what_if import next_failure
+from reported import part_of, report_of
 from testbed.cluster_views import cluster_views
 from what_if.asked import snapshot_of, without
 
@@ -25,7 +27,7 @@ KRAFT = {
 def document_of(case):
     snapshot = snapshot_of({"now": case})
     view = cluster_views({"case": (snapshot, None)})["case"]
-    return build_document(view, None, (), (), (), None), snapshot
+    return report_json(build_report(view, None, (), (), (), None)), snapshot
 
 
 def test_the_worst_loss_comes_first_with_what_raises_the_margin():
@@ -46,7 +48,7 @@ def test_a_healthy_cluster_is_one_sentence():
     found = document["next_failure"]
     assert found["worst"] is None
     assert found["sentence"].startswith("Any single broker can fail: ")
-    lines = [*next_failure.next_failure_lines(found, 100)]
+    lines = [*next_failure.next_failure_lines(part_of(NextFailure, found), 100)]
     assert " ".join(" ".join(lines).split()) == f"{found['sentence']}."
 
 
@@ -134,8 +136,8 @@ def test_every_format_shows_it_and_no_name_acts():
     case = {"brokers": {0: {"rack": HOSTILE}, 1: {"rack": "b"}, 2: {"rack": "b"}}, **FEW}
     document, _ = document_of(case)
     document |= {"cluster": "prod"}
-    terminal, markdown = terminal_report(document, width=100, color=False), markdown_report(document)
-    page = standalone(document)
+    terminal, markdown = terminal_report(report_of(document), width=100, color=False), markdown_report(report_of(document))
+    page = standalone(report_of(document))
     assert "THE NEXT FAILURE" in terminal
     assert "## The next failure" in markdown
     assert "The next failure" in page
@@ -157,7 +159,9 @@ def rows_of(**states):
 
 def in_html(section):
     document, _ = document_of(FEW)
-    return standalone({**document, "next_failure": section}).partition('id="next-failure"')[2].partition("</section>")[0]
+    return (
+        standalone(report_of({**document, "next_failure": section})).partition('id="next-failure"')[2].partition("</section>")[0]
+    )
 
 
 def test_losses_that_are_not_decided_are_folded_and_no_row_of_the_table():
@@ -168,7 +172,7 @@ def test_losses_that_are_not_decided_are_folded_and_no_row_of_the_table():
     assert "100 losses not decided" in closed.partition("</summary>")[0]
     assert closed.count("<tr>") == 2
     assert "Brokers 0-99" in closed
-    assert [*next_failure.next_failure_lines(section, 100)] == ["  So it is."], "the sentence says so"
+    assert [*next_failure.next_failure_lines(part_of(NextFailure, section), 100)] == ["  So it is."], "the sentence says so"
 
 
 def test_a_loss_that_is_not_safe_is_listed_beside_those_that_are_not_decided():
@@ -177,26 +181,26 @@ def test_a_loss_that_is_not_safe_is_listed_beside_those_that_are_not_decided():
     listed, _, folded = page.partition("<details>")
     assert ("Broker 0" in listed, "Brokers 1, 2" in listed, "Brokers 1, 2" in folded) == (True, False, True)
     assert "roker 3" not in page
-    assert "  ? not decided: Brokers 1, 2" in [*next_failure.next_failure_lines(section, 100)]
+    assert "  ? not decided: Brokers 1, 2" in [*next_failure.next_failure_lines(part_of(NextFailure, section), 100)]
     document, _ = document_of(FEW)
-    markdown = markdown_report({**document, "next_failure": section})
+    markdown = markdown_report(report_of({**document, "next_failure": section}))
     assert "- ? 2 losses not decided: Brokers 1, 2" in markdown
     assert "| Broker 0 | not safe | 2 | 0 | 0 |" in markdown
 
 
 def test_losses_with_the_same_numbers_share_a_row_and_all_that_are_left_out_are_counted():
     alike = rows_of(**{f"broker_{n}": (False, 2) for n in range(30)}, **{f"rack_{n}": (False, 2) for n in "ab"})
-    assert [row[0] for row in next_failure.shown_losses(alike).unsafe] == ["Brokers 0-29", "Racks a, b"]
-    assert next_failure.shown_losses(alike).left_out == 0
+    assert [row[0] for row in next_failure.shown_losses(part_of(NextFailure, alike)).unsafe] == ["Brokers 0-29", "Racks a, b"]
+    assert next_failure.shown_losses(part_of(NextFailure, alike)).left_out == 0
     each = rows_of(**{f"broker_{n}": (False, n // 2) for n in range(30)})
-    shown = next_failure.shown_losses(each)
+    shown = next_failure.shown_losses(part_of(NextFailure, each))
     assert (len(shown.unsafe), shown.left_out) == (10, 10)
-    assert "    and 10 more, in findings.json" in [*next_failure.next_failure_lines(each, 100)]
+    assert "    and 10 more, in findings.json" in [*next_failure.next_failure_lines(part_of(NextFailure, each), 100)]
 
 
 def test_a_name_that_makes_the_table_too_wide_has_its_own_line():
     section = rows_of(**{f"broker_{n}": (False, 2) for n in range(0, 200, 2)})
-    narrow, wide = ([*next_failure.next_failure_lines(section, width)][1:] for width in (60, 100))
+    narrow, wide = ([*next_failure.next_failure_lines(part_of(NextFailure, section), width)][1:] for width in (60, 100))
     assert wide == [
         "    without                state     offline  refuse acks=all  one copy",
         "    Brokers 0 … 198 (100)  not safe  2        0                0",
@@ -211,6 +215,6 @@ def test_a_name_that_makes_the_table_too_wide_has_its_own_line():
 def test_a_report_from_before_has_no_such_section():
     document, _ = document_of(FEW)
     del document["next_failure"]
-    assert "NEXT FAILURE" not in terminal_report(document, width=100, color=False)
-    assert "next failure" not in markdown_report(document)
-    assert "next failure" not in standalone(document)
+    assert "NEXT FAILURE" not in terminal_report(report_of(document), width=100, color=False)
+    assert "next failure" not in markdown_report(report_of(document))
+    assert "next failure" not in standalone(report_of(document))

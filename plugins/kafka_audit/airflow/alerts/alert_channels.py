@@ -52,7 +52,7 @@ def _attached(message: AlertMessage, folder: Path) -> list[str]:
     """Write the whole report as one page, named after its snapshot."""
     if message.document is None:
         return []
-    file = folder / f"{message.document['snapshot_id']}.html"
+    file = folder / f"{message.document.snapshot_id}.html"
     file.write_text(formats.FILES["html"](message.document), encoding="utf-8")
     return [str(file)]
 

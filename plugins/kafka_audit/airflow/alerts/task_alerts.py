@@ -22,6 +22,7 @@ from kafka_audit.alerting.conditions import AlertLimits, AuditResult
 from kafka_audit.alerting.messages import Links
 from kafka_audit.alerting.shared_causes import RunTroubles
 from kafka_audit.model.errors import StoreError, UsageError
+from kafka_audit.model.report import Report
 from kafka_audit.store import Store
 
 log = logging.getLogger(__name__)
@@ -128,7 +129,7 @@ def _result_alone(context: Mapping[str, Any], *, failed: bool) -> list[tuple[str
     return [(scope, AuditResult(cluster=task)), audited] if document else [audited]
 
 
-def _report(snapshot_id: str | None) -> dict[str, Any] | None:
+def _report(snapshot_id: str | None) -> Report | None:
     return None if snapshot_id is None else Store(environment.store_root()).read_report(snapshot_id)
 
 
@@ -136,8 +137,8 @@ def _links(context: Mapping[str, Any], result: AuditResult, *, alone: bool) -> L
     instance, document = context["ti"], result.document
     if document is None:
         return Links(log=instance.log_url)
-    stored = UPath(environment.store_root()) / "snapshots" / document["snapshot_id"]  # its report is compressed after a day
-    page = links.snapshot_page(document["snapshot_id"]) if alone else _run_page(context)
+    stored = UPath(environment.store_root()) / "snapshots" / document.snapshot_id  # its report is compressed after a day
+    page = links.snapshot_page(document.snapshot_id) if alone else _run_page(context)
     return Links(report=page, log=instance.log_url, stored=str(stored))
 
 

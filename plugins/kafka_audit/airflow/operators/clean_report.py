@@ -8,6 +8,7 @@ from typing import Any
 from kafka_audit.airflow.connections import store_connection
 from kafka_audit.airflow.schedule import assets
 from kafka_audit.model.errors import SnapshotError, StoreError
+from kafka_audit.model.report import Report
 from kafka_audit.model.text import our_line
 from kafka_audit.report.gate import CLEAN, evaluate_gate
 from kafka_audit.store.history import History
@@ -53,21 +54,21 @@ class CleanReport:
         if document is None:
             log.info("%s: there is no report in %s", self.cluster, self.store)
             return None
-        if document["finished_at"] is None:
-            log.info("%s: the last report, %s, has no time", self.cluster, document["snapshot_id"])
+        if document.finished_at is None:
+            log.info("%s: the last report, %s, has no time", self.cluster, document.snapshot_id)
             return None
-        age = (now or datetime.now(UTC)) - datetime.fromisoformat(document["finished_at"])
+        age = (now or datetime.now(UTC)) - datetime.fromisoformat(document.finished_at)
         if age < -SKEW:
-            log.warning("%s: the last report, %s, has a time in the future", self.cluster, document["snapshot_id"])
+            log.warning("%s: the last report, %s, has a time in the future", self.cluster, document.snapshot_id)
             return None
         if age > timedelta(seconds=self.max_age_s):
-            log.info("%s: the last report, %s, is too old", self.cluster, document["snapshot_id"])
+            log.info("%s: the last report, %s, is too old", self.cluster, document.snapshot_id)
             return None
         code, sentence = evaluate_gate(document, self.fail_on, self.min_coverage)
-        log.info("%s: %s: %s", self.cluster, document["snapshot_id"], sentence)
+        log.info("%s: %s: %s", self.cluster, document.snapshot_id, sentence)
         return assets.event_summary(document) if code == CLEAN else None
 
-    def _last_report(self) -> dict[str, Any] | None:
+    def _last_report(self) -> Report | None:
         store_connection.use()
         history = History(self.store)
         for snapshot_id in history.snapshots().get(self.cluster, ()):

@@ -25,7 +25,7 @@ def migration_page(folder: str, snapshot_id: str, run_link: str) -> str | None:
         return None
     shown = sections.before_change_sections(report) if folder == DECISIONS else sections.after_change_sections(report)
     note = _note(report) if folder == DECISIONS else ""
-    return decision.decision_page(report, shown, up="../", note=note, run_link=run_link)
+    return decision.decision_page(report, shown, sections.planned_changes(report), up="../", note=note, run_link=run_link)
 
 
 def _note(report: dict[str, object]) -> str:

@@ -5,12 +5,15 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
+
+from msgspec import structs, to_builtins
 
 from kafka_audit.airflow.page import errors
 from kafka_audit.model.errors import SnapshotError
+from kafka_audit.model.report import Report
 from kafka_audit.report.digest import Digest, read_digest
 from kafka_audit.store.history import History
 
@@ -76,9 +79,9 @@ class ReportCache:
         """Begin with nothing in memory."""
         self._digests: RecentValues[_Kept] = RecentValues(_DIGESTS)
         self._links: RecentValues[_Kept] = RecentValues(_LINKS)
-        self._documents: RecentValues[dict[str, Any]] = RecentValues(_DOCUMENTS)
+        self._documents: RecentValues[Report] = RecentValues(_DOCUMENTS)
 
-    def document(self, root: str, snapshot_id: str) -> dict[str, Any] | None:
+    def document(self, root: str, snapshot_id: str) -> Report | None:
         """Return a report, None where there is none; raises `SnapshotError` for one that cannot be shown."""
         history = History(root)
         key = (root, snapshot_id, history.written(snapshot_id))
@@ -86,7 +89,7 @@ class ReportCache:
         if document is None:
             document = history.report(snapshot_id)
             if document is not None:
-                self._documents.put(key, document, len(json.dumps(document)))
+                self._documents.put(key, document, len(json.dumps(to_builtins(document))))
         return document
 
     def snapshots(self, root: str) -> Mapping[str, Sequence[str]]:
@@ -139,6 +142,6 @@ class ReportCache:
         else:
             digest = read_digest(history, snapshot_id, written, min_coverage) if written else None
         if digest is not None:
-            digest = replace(digest, lanes=(), results={}) if values is self._links else digest
+            digest = structs.replace(digest, lanes=(), results={}) if values is self._links else digest
             values.put(key, _Kept(digest=digest, written=written, checked=time.monotonic()), len(repr(digest)))
         return digest

@@ -2,7 +2,6 @@
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from datetime import UTC, date, datetime, timedelta
-from typing import Any
 
 from fastapi import FastAPI, HTTPException, Request, status
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
@@ -15,6 +14,7 @@ from kafka_audit.airflow.page.access import VisibleClusters
 from kafka_audit.airflow.page.report_cache import ReportCache
 from kafka_audit.checks import catalogue
 from kafka_audit.model.errors import AuditError, SnapshotError, UsageError
+from kafka_audit.model.report import Report
 from kafka_audit.model.text import clean
 from kafka_audit.report import formats, openmetrics
 from kafka_audit.report.digest import Digest
@@ -128,8 +128,8 @@ def show_cluster(request: Request, visible: VisibleClusters, name: str) -> str:
     if not newest:
         raise HTTPException(status.HTTP_404_NOT_FOUND, f"There is no report of cluster {clean(name)}.")
     document = _document(visible, newest[0].snapshot_id)
-    earlier, _ = _digests(visible, name, timeline.COLUMNS) if document["incidents"] else ([], [])
-    since = timeline.seen_since(earlier, document["incidents"][0]["cause"]) if earlier else ""
+    earlier, _ = _digests(visible, name, timeline.COLUMNS) if document.incidents else ([], [])
+    since = timeline.seen_since(earlier, document.incidents[0].cause) if earlier else ""
     return _report(request, document, newest=True, notice=" ".join(problems), since=since)
 
 
@@ -137,7 +137,7 @@ def show_cluster(request: Request, visible: VisibleClusters, name: str) -> str:
 def show_snapshot(request: Request, visible: VisibleClusters, snapshot_id: str) -> str:
     """Show the report on one snapshot."""
     document = _document(visible, snapshot_id)
-    newest, _ = _digests(visible, document["cluster"], 1)
+    newest, _ = _digests(visible, document.cluster, 1)
     is_newest = bool(newest) and newest[0].snapshot_id == snapshot_id
     notice = "" if is_newest else "This is an old report. A newer report of this cluster exists."
     return _report(request, document, newest=is_newest, notice=notice)
@@ -159,7 +159,7 @@ def metrics(visible: VisibleClusters) -> Response:
     """Return the numbers of each cluster's newest report, for Prometheus."""
     unreadable: list[str] = []
 
-    def documents() -> Iterator[Mapping[str, Any]]:
+    def documents() -> Iterator[Report]:
         for name in sorted(name for name in cache.snapshots(environment.store_root()) if name in visible):
             newest, problems = _digests(visible, name, 1)
             try:
@@ -272,13 +272,13 @@ def show_change(visible: VisibleClusters, folder: str, snapshot_id: str, dag: st
     return page
 
 
-def _report(request: Request, document: Mapping[str, Any], *, newest: bool, notice: str, since: str = "") -> str:
+def _report(request: Request, document: Report, *, newest: bool, notice: str, since: str = "") -> str:
     query = request.query_params
     around = cluster_page.Around(
         up="../",
-        here=f"../clusters/{document['cluster']}",
+        here=f"../clusters/{document.cluster}",
         newest=newest,
-        age=pages.age(document["finished_at"], datetime.now(UTC)),
+        age=pages.age(document.finished_at, datetime.now(UTC)),
         since=since,
         notice=notice,
         run=query.get("run", "")[: links.LONGEST_RUN],
@@ -289,7 +289,7 @@ def _report(request: Request, document: Mapping[str, Any], *, newest: bool, noti
     return cluster_page.cluster_page(document, around, wanted=Wanted.of(query), mode=query.get("mode", "worst"), fold=fold)
 
 
-def _document(visible: VisibleClusters, snapshot_id: str) -> Mapping[str, Any]:
+def _document(visible: VisibleClusters, snapshot_id: str) -> Report:
     document = cache.document(environment.store_root(), snapshot_id) if cluster_of(snapshot_id) in visible else None
     if document is None:
         raise HTTPException(status.HTTP_404_NOT_FOUND, f"There is no report of snapshot {clean(snapshot_id)}.")

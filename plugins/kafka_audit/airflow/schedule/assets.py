@@ -4,10 +4,12 @@
 so «audited» comes from the task `report`, whatever was found, and «clean» from the gate. «suspect» comes from the triggerer.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Any
 
 from airflow.sdk import Asset, AssetAlias, AssetWatcher
+
+from kafka_audit.model.report import Report
 
 AUDITED = AssetAlias(name="kafka_audit_audited", group="kafka_audit")
 CLEAN = AssetAlias(name="kafka_audit_clean", group="kafka_audit")
@@ -51,22 +53,22 @@ def _asset(cluster: str, kind: str, watchers: Iterable[AssetWatcher] = ()) -> As
     )
 
 
-def event_summary(document: Mapping[str, Any]) -> dict[str, Any]:
+def event_summary(document: Report) -> dict[str, Any]:
     """Return what an event says of a report; numbers, ids and headlines only."""
-    counts, coverage = document["counts"], document["coverage"]
+    counts, coverage = document.counts, document.coverage
     return {
-        "cluster": document["cluster"],
-        "cluster_id": document["cluster_id"],
-        "snapshot_id": document["snapshot_id"],
-        "finished_at": document["finished_at"],
-        "incidents": [incident["headline"] for incident in document["incidents"][:10]],
-        "failed": counts["FAIL"],
-        "not_known": counts["UNKNOWN"],
-        "reads_answered": coverage["answered"],
-        "reads_asked": coverage["asked"],
+        "cluster": document.cluster,
+        "cluster_id": document.cluster_id,
+        "snapshot_id": document.snapshot_id,
+        "finished_at": document.finished_at,
+        "incidents": [incident.headline for incident in document.incidents[:10]],
+        "failed": counts.FAIL,
+        "not_known": counts.UNKNOWN,
+        "reads_answered": coverage.answered,
+        "reads_asked": coverage.asked,
     }
 
 
-def add_asset_event(events: Any, alias: AssetAlias, asset: Asset, document: Mapping[str, Any]) -> None:  # noqa: ANN401 -- Airflow's outlet_events
+def add_asset_event(events: Any, alias: AssetAlias, asset: Asset, document: Report) -> None:  # noqa: ANN401 -- Airflow's outlet_events
     """Add an event to those that a task leaves when it succeeds."""
     events[alias].add(asset, extra=event_summary(document))

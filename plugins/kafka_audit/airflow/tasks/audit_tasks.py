@@ -157,13 +157,13 @@ def report_run(
     store = _store()
     clusters = settings.load(environment.clusters_file())
     documents = audit.write_reports(store, run, clusters, failed=failed)
-    judged = {document["cluster"]: document["snapshot_id"] for document in documents}
+    judged = {document.cluster: document.snapshot_id for document in documents}
     if not judged:
         msg = f"run {run} has no judged snapshot in {store.root}"
         raise EngineError(msg)
     for document in documents:
         if not is_blind(document):
-            assets.add_asset_event(events, assets.AUDITED, assets.audited_asset(document["cluster"]), document)
+            assets.add_asset_event(events, assets.AUDITED, assets.audited_asset(document.cluster), document)
     otel_metrics.send_metrics(documents)
     store.write_troubles(run, run_troubles(documents, clusters, task_alerts.alert_limits()).to_json())
     return judged

@@ -19,6 +19,7 @@ from kafka_audit.migration import after, approval_text, before, plain_text, prop
 from kafka_audit.migration import plan as plans
 from kafka_audit.migration.plan import Plan
 from kafka_audit.model.errors import UsageError
+from kafka_audit.model.report import Report
 from kafka_audit.model.text import clean, our_line
 from kafka_audit.report import verdicts
 from kafka_audit.store import Store
@@ -136,7 +137,7 @@ def decide(cluster: str, judged: Mapping[str, str], planned: dict[str, Any]) -> 
         AirflowFailException: no-go.
     """
     store = Store(environment.store_root())
-    document = store.read_report(judged[cluster]) or {}
+    document = _report(store, judged[cluster])
     # Names are held against the folder again: hours may have passed, and an XCom is not the form.
     plan, view = _with_files(Plan.from_dict(planned)), audit.judged_view(store, judged[cluster])
     described, passwords = cluster_connection.with_airflow_connection(settings.load(environment.clusters_file())[cluster])
@@ -147,6 +148,14 @@ def decide(cluster: str, judged: Mapping[str, str], planned: dict[str, Any]) -> 
     if report["verdict"] == verdicts.NO_GO:
         raise AirflowFailException(report["headline"])
     return {"subject": f"{report['headline']}. Begin?", "body": approval_text.approval_body(report)}
+
+
+def _report(store: Store, snapshot_id: str) -> Report:
+    report = store.read_report(snapshot_id)
+    if report is None:
+        msg = f"the store has no report on snapshot {snapshot_id}"
+        raise AirflowFailException(msg)
+    return report
 
 
 def _with_files(plan: Plan) -> Plan:
@@ -185,7 +194,7 @@ def differ(cluster: str, judged: Mapping[str, str], baseline_id: str) -> None:
     """
     store = Store(environment.store_root())
     kept = Baselines(store.root).find(cluster, baseline_id)
-    document = store.read_report(judged[cluster]) or {}
+    document = _report(store, judged[cluster])
     snapshots = store.read(baseline_id), store.read(judged[cluster])
     report = after.report_after_change(document, *snapshots, kept, datetime.now(UTC))
     log.info("%s\n%s", Baselines(store.root, COMPARISONS).keep(report), plain_text.after_change_text(report, width=WIDTH))

@@ -1,11 +1,11 @@
 """The numbers of reports as metrics of Airflow, where it exports metrics by OpenTelemetry."""
 
 import logging
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
 
 from kafka_audit.airflow import internals
 from kafka_audit.airflow.moved import conf
+from kafka_audit.model.report import Report
 from kafka_audit.report.openmetrics import gauges
 
 log = logging.getLogger(__name__)
@@ -14,7 +14,7 @@ _SECONDS = 5.0
 """How long a collector that does not answer may hold up a task."""
 
 
-def send_metrics(documents: Iterable[Mapping[str, Any]]) -> None:
+def send_metrics(documents: Iterable[Report]) -> None:
     """Export the numbers of reports. StatsD gets none: without tags, those of two clusters would be one series.
 
     A failure is a line of the log: a collector that is away must not cost a report.

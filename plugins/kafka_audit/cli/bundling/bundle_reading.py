@@ -1,9 +1,9 @@
 """Reading a bundle, which may come from anyone: in a process of its own, whose time and memory are bounded."""
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from kafka_audit.bounds import child_process
 from kafka_audit.model.errors import SnapshotError
@@ -23,12 +23,12 @@ def is_bundle(subject: str) -> bool:
     return cluster_of(subject) is None and (subject.lower().endswith(".zip") or Path(subject).is_file())
 
 
-def rendered(path: str | os.PathLike[str], render: Callable[[Mapping[str, Any]], _T], store: Store | None = None) -> _T:
-    """Return what `render` makes of the report in a bundle, all of whose entries were checked.
+def rendered(path: str | os.PathLike[str], render: Callable[[bundles.Bundle], _T], store: Store | None = None) -> _T:
+    """Return what `render` makes of a bundle, all of whose entries were checked.
 
     Args:
         path: the bundle.
-        render: gets the report.
+        render: gets the bundle.
         store: gets the snapshot and its report, if they can be rendered; None: nothing does.
 
     Raises:
@@ -38,7 +38,7 @@ def rendered(path: str | os.PathLike[str], render: Callable[[Mapping[str, Any]],
     def of_report() -> _T:
         with bundles.Bundle(path) as bundle:
             try:
-                found = render(bundle.report)
+                found = render(bundle)
             except UNSHOWN as error:
                 why = clean(f"{type(error).__name__}: {error}")
                 msg = f"{clean(os.fspath(path))}: its report cannot be shown ({why}); ask for a new bundle"

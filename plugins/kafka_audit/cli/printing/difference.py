@@ -1,9 +1,7 @@
 """What `diff` prints: what changed between two snapshots, and what became of each failure."""
 
-from collections.abc import Mapping
-from typing import Any
-
 from kafka_audit.model.finding import Severity
+from kafka_audit.model.report import Report, ReportedChange, ReportedFinding
 from kafka_audit.model.text import clean, counted, our_line
 
 LIVES = (
@@ -14,42 +12,42 @@ LIVES = (
 )
 
 
-def difference_text(document: Mapping[str, Any], *, color: bool) -> str:
+def difference_text(document: Report, *, color: bool) -> str:
     """Return the comparison as text; every string that a cluster supplied is cleaned."""
-    lines = [f"{document['cluster']}: {document['previous_snapshot_id']} -> {document['snapshot_id']}"]
-    changes = document["changes"]
+    lines = [f"{document.cluster}: {document.previous_snapshot_id} -> {document.snapshot_id}"]
+    changes = document.changes
     lines += ["", strong(counted(len(changes), "change"), color=color)]
-    lines += [f"  {clean(c['kind']).replace('_', ' ')}: {clean(c['resource'])}{_from_to(c)}" for c in changes]
+    lines += [f"  {clean(c.kind).replace('_', ' ')}: {clean(c.resource)}{_from_to(c)}" for c in changes]
     for life, title in LIVES:
-        found = [finding for finding in document["findings"] if _belongs(finding, life)]
+        found = [finding for finding in document.findings if _belongs(finding, life)]
         if found:
             lines += ["", strong(f"{title} ({len(found)})", color=color)]
             lines += [finding_line(finding) for finding in sorted(found, key=severity_key)]
-    if not any(_belongs(finding, life) for finding in document["findings"] for life, _ in LIVES):
+    if not any(_belongs(finding, life) for finding in document.findings for life, _ in LIVES):
         lines += ["", "No failures in either snapshot."]
     return "\n".join(lines)
 
 
-def _belongs(finding: Mapping[str, Any], life: str) -> bool:
+def _belongs(finding: ReportedFinding, life: str) -> bool:
     """Return whether a finding is listed: failures, and what earlier failures became."""
     failed_before = life in {"resolved", "incomparable"}
-    return finding["lifecycle"] == life and (failed_before or finding["status"] == "FAIL")
+    return finding.lifecycle == life and (failed_before or finding.status == "FAIL")
 
 
-def severity_key(finding: Mapping[str, Any]) -> tuple[int, str, str]:
+def severity_key(finding: ReportedFinding) -> tuple[int, str, str]:
     """Return the key by which findings are sorted."""
-    return -Severity[finding["severity"]], finding["code"], finding["resource"]["name"]
+    return -Severity[finding.severity], finding.code, finding.resource.name
 
 
-def finding_line(finding: Mapping[str, Any]) -> str:
+def finding_line(finding: ReportedFinding) -> str:
     """Return the line of a finding."""
-    muted = " (muted)" if finding["muted"] else ""
-    where = clean(finding["resource"]["name"])
-    return f"  {finding['severity']:<8}  {finding['code']}  {where}{muted}: {our_line(finding['message'])}"
+    muted = " (muted)" if finding.muted else ""
+    where = clean(finding.resource.name)
+    return f"  {finding.severity:<8}  {finding.code}  {where}{muted}: {our_line(finding.message)}"
 
 
-def _from_to(change: Mapping[str, Any]) -> str:
-    before, after = change.get("before"), change.get("after")
+def _from_to(change: ReportedChange) -> str:
+    before, after = change.before, change.after
     if before is None and after is None:
         return ""
     return f"  {'-' if before is None else clean(before)} -> {'-' if after is None else clean(after)}"

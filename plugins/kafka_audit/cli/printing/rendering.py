@@ -1,27 +1,26 @@
 """A report on stdout, and in further forms beside the stored one."""
 
-import json
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from kafka_audit.cli.printing import console
+from kafka_audit.model.report import Report, report_text
 from kafka_audit.report import formats
 from kafka_audit.report.plain_text import terminal
 from kafka_audit.store import Store
 
 
-def write_forms(store: Store, document: Mapping[str, Any], forms: Sequence[str], *, newest: bool) -> list[str]:
+def write_forms(store: Store, document: Report, forms: Sequence[str], *, newest: bool) -> list[str]:
     """Write a report in these forms beside it, and return where they are."""
-    return [store.write_rendering(document["snapshot_id"], form, formats.FILES[form](document), newest=newest) for form in forms]
+    return [store.write_rendering(document.snapshot_id, form, formats.FILES[form](document), newest=newest) for form in forms]
 
 
-def write_report(document: Mapping[str, Any], form: str) -> None:
+def write_report(document: Report, form: str) -> None:
     """Put a report on stdout, as `text` or as `json`."""
     console.write_result(page(document, form))
 
 
-def page(document: Mapping[str, Any], form: str) -> str:
+def page(document: Report, form: str) -> str:
     """Return a report as `text` or as `json`."""
     if form == "json":
-        return json.dumps(document, indent=2)
+        return report_text(document)[:-1]
     return terminal.terminal_report(document, width=console.width(), color=console.has_color())

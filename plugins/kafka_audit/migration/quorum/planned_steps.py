@@ -9,6 +9,7 @@ from kafka_audit.migration.quorum.facts import QuorumFacts
 from kafka_audit.model import quoting
 from kafka_audit.model.commands import Line, command
 from kafka_audit.model.quorum import majority
+from kafka_audit.model.report import PlannedChange, report_json
 from kafka_audit.model.tables import BrokerView
 from kafka_audit.model.text import counted, listing
 from kafka_audit.report import remedies
@@ -24,12 +25,15 @@ class PlannedStep:
 
     def as_dict(self) -> dict[str, Any]:
         """Return the step for JSON, as reports have the steps of a repair."""
-        return {
-            "text": self.text,
-            "halfway": self.halfway,
-            "commands": [*quoting.lines(self.lines)],
-            "lines": remedies.parts_to_json(self.lines),
-        }
+        step: dict[str, Any] = report_json(
+            PlannedChange(
+                text=self.text,
+                halfway=self.halfway,
+                commands=tuple(quoting.lines(self.lines)),
+                lines=remedies.reported_parts(self.lines),
+            )
+        )
+        return step
 
 
 class StepCommands:

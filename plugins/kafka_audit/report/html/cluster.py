@@ -13,6 +13,7 @@ from markupsafe import Markup
 from kafka_audit import __version__
 from kafka_audit.cluster.answers.reads import observer_name
 from kafka_audit.model.finding import CHANGES
+from kafka_audit.model.report import Report, ReportedViews
 from kafka_audit.model.text import clean
 from kafka_audit.report import remedies, unknowns
 from kafka_audit.report import state as states
@@ -64,19 +65,17 @@ class Around:
     min_coverage: float = 1.0
 
 
-def cluster_page(
-    document: Mapping[str, Any], around: Around, *, wanted: Wanted, mode: str = "worst", fold: bool | None = None
-) -> str:
+def cluster_page(document: Report, around: Around, *, wanted: Wanted, mode: str = "worst", fold: bool | None = None) -> str:
     """Return the page of a report, with findings filtered and the matrix drawn as the address says."""
     shown = mode if mode in picture.MODES else "worst"
-    drawn = picture.build_picture(document["matrix"], mode=shown, fold=fold)
+    drawn = picture.build_picture(document.matrix, mode=shown, fold=fold)
     kept = {
         **({"run": around.run} if around.run else {}),
         **({"mode": shown} if shown != "worst" else {}),
         **({} if fold is None else {"fold": str(int(fold))}),
     }
     folding = {"fold": str(int(not (drawn and drawn.folded)))}
-    codes, brokers = filters.filter_choices(document["findings"])
+    codes, brokers = filters.filter_choices(document.findings)
     return (
         jinja_environment()
         .get_template("cluster.j2")
@@ -110,11 +109,11 @@ def cluster_page(
     )
 
 
-def standalone(document: Mapping[str, Any]) -> str:
+def standalone(document: Report) -> str:
     """Return one HTML file that needs nothing else; findings beyond `IN_FILE` are counted by check."""
     page = filters.findings_page(document, Wanted(), per_page=IN_FILE)
-    left = Counter(f["code"] for f in document["findings"] if f["status"] in {"FAIL", "UNKNOWN"})
-    left.subtract(finding["code"] for row in page.rows for finding in row.findings)
+    left = Counter(f.code for f in document.findings if f.status in {"FAIL", "UNKNOWN"})
+    left.subtract(finding.code for row in page.rows for finding in row.findings)
     return (
         jinja_environment()
         .get_template("cluster.j2")
@@ -129,7 +128,7 @@ def standalone(document: Mapping[str, Any]) -> str:
             since="",
             notice="",
             run_link="",
-            picture=picture.build_picture(document["matrix"]),
+            picture=picture.build_picture(document.matrix),
             modes={},
             page=page,
             form=None,
@@ -138,7 +137,7 @@ def standalone(document: Mapping[str, Any]) -> str:
     )
 
 
-def _common(document: Mapping[str, Any], min_coverage: float) -> dict[str, Any]:
+def _common(document: Report, min_coverage: float) -> dict[str, Any]:
     return {
         "document": document,
         "origin": remedies.origin_note(document),
@@ -146,16 +145,16 @@ def _common(document: Mapping[str, Any], min_coverage: float) -> dict[str, Any]:
         "steps": STEPS,
         "changes_observer": CHANGES,
         "counts_text": _counts(document),
-        "quorum": document.get("quorum"),
+        "quorum": document.quorum,
         "quorum_text": quorum_text,
-        "next_failure": document.get("next_failure"),
+        "next_failure": document.next_failure,
         "loss_columns": loss_columns,
         "shown_losses": shown_losses,
         "in_row": _IN_ROW,
         "agreed": agreement.agreed(document),
         "unanswered": agreement.without_answer(document),
         "unknown": list(_unknown(document)),
-        "views": _views(document.get("views")),
+        "views": _views(document.views),
         "version": __version__,
     }
 
@@ -174,36 +173,36 @@ def _hash(text: str) -> str:
     return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
 
 
-def _counts(document: Mapping[str, Any]) -> str:
-    counts = document["lifecycle_counts"]
+def _counts(document: Report) -> str:
+    counts = document.lifecycle_counts
     reported = ", ".join(f"{number} {name}" for name, number in counts.items() if number) or "no failures, now or before"
-    previous = document["previous_snapshot_id"]
+    previous = document.previous_snapshot_id
     return f"Compared with {clean(previous)}: {reported}." if previous else f"There is no earlier snapshot: {reported}."
 
 
-def _unknown(document: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+def _unknown(document: Report) -> Iterator[Mapping[str, Any]]:
     """Yield reads that failed by what would make them answer: one missing right is one line, not a line for each read."""
     found: dict[str, list[str]] = {}
     trust = " ".join(unknowns.trusted_hosts_advice(document))
-    for read in document["coverage"]["unknown"]:
-        text = f"{observer_name(read['observer'])}, {clean(read['operation'])}: {clean(read['error'], 300)}"
-        needs = trust if unknowns.untrusted_host(read) else clean(read["needs"] or "", 400).rstrip(".")
+    for read in document.coverage.unknown:
+        text = f"{observer_name(read.observer)}, {clean(read.operation)}: {clean(read.error, 300)}"
+        needs = trust if unknowns.untrusted_host(read) else clean(read.needs or "", 400).rstrip(".")
         found.setdefault(needs, []).append(text)
     for needs, lines in list(found.items())[:_MOST_UNKNOWN]:
         yield {"needs": needs, "lines": lines[:_ALIKE], "more": max(len(lines) - _ALIKE, 0)}
 
 
-def _views(views: Mapping[str, Any] | None) -> Mapping[str, Any] | None:
+def _views(views: ReportedViews) -> Mapping[str, Any] | None:
     """Return the views as rows whose values differ somewhere, apart from what all say; nothing where all say the same."""
-    if not views or len(views["columns"]) < 2:  # noqa: PLR2004 -- one column is agreement
+    if len(views.columns) < 2:  # noqa: PLR2004 -- one column is agreement
         return None
-    columns = views["columns"][:_WIDEST_VIEWS]
+    columns = views.columns[:_WIDEST_VIEWS]
     rows, equal = [], []
-    for number, question in enumerate(views["rows"]):
-        first, *others = (column["values"][number] for column in views["columns"])  # also those that are too many to show
+    for number, question in enumerate(views.rows):
+        first, *others = (column.values[number] for column in views.columns)  # also those that are too many to show
         if {*others} == {first}:
             equal.append((question, first))
         else:
             values = [(value, value not in {first, NOT_ASKED}) for value in (first, *others)]
             rows.append({"question": question, "values": values[:_WIDEST_VIEWS]})
-    return {"columns": [{"title": who(column["observers"])} for column in columns], "rows": rows, "equal": equal}
+    return {"columns": [{"title": who(column.observers)} for column in columns], "rows": rows, "equal": equal}

@@ -1,4 +1,7 @@
-"""Which findings a page lists: the filter in the URL, and the rows of findings that pass it, a page at a time."""
+"""Which findings a page lists: the filter in the URL, and the rows of findings that pass it, a page at a time.
+
+Findings that say the same of several brokers or topics are one row, which opens.
+"""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -8,12 +11,14 @@ from typing import Any
 from urllib.parse import urlencode
 
 from kafka_audit.model.finding import Lifecycle, Resource, Severity, Status
-from kafka_audit.model.text import clean
-from kafka_audit.report.html.alike import FindingRow, finding_rows
-from kafka_audit.report.inside import incident_numbers
+from kafka_audit.model.report import Report, ReportedFinding
+from kafka_audit.model.text import clean, counted, listing, ranges
 
 PER_PAGE = 100
 _LONGEST_WORDS = 200
+_NAMES = 3
+_PLACES = frozenset({"address", "addresses", "host", "target", "topic", "who"})
+"""Evidence that names where a finding is."""
 
 CHOICES: Mapping[str, Mapping[str, str]] = {
     "status": {
@@ -71,6 +76,15 @@ class Wanted:
 
 
 @dataclass(frozen=True, kw_only=True)
+class FindingRow:
+    """One row: findings, the first of which is shown, where they are in a few words, and the incident they are in."""
+
+    findings: tuple[ReportedFinding, ...]
+    where: str
+    incident: int | None
+
+
+@dataclass(frozen=True, kw_only=True)
 class FindingGroup:
     """Rows of a page under one title: of an incident, or beside all; `findings` are those of the group on all pages."""
 
@@ -99,13 +113,11 @@ class FindingsPage:
         return [row for group in self.groups for row in group.rows]
 
 
-def findings_page(document: Mapping[str, Any], wanted: Wanted, per_page: int = PER_PAGE) -> FindingsPage:
+def findings_page(document: Report, wanted: Wanted, per_page: int = PER_PAGE) -> FindingsPage:
     """Return the requested page, or the last page: what incidents explain first, in their order."""
-    inside = incident_numbers(document)
-    passed = [
-        {**finding, "part": inside.get(finding["fingerprint"])} for finding in document["findings"] if _passes(finding, wanted)
-    ]
-    found = sorted(finding_rows(passed, together=wanted.rows != "each"), key=_in_order)
+    inside = document.incident_numbers
+    passed = [finding for finding in document.findings if _passes(finding, wanted)]
+    found = sorted(_finding_rows(passed, inside, together=wanted.rows != "each"), key=_in_order)
     pages = max(-(-len(found) // per_page), 1)
     number = min(wanted.page, pages)
     start = (number - 1) * per_page
@@ -120,7 +132,7 @@ def findings_page(document: Mapping[str, Any], wanted: Wanted, per_page: int = P
         ),
         of=len(found),
         findings=len(passed),
-        all_of=len(document["findings"]),
+        all_of=len(document.findings),
         number=number,
         pages=pages,
         first=start + 1 if rows else 0,
@@ -138,8 +150,7 @@ _BESIDE: Mapping[str, str] = {
 
 def _group_of(row: FindingRow) -> tuple[int, str]:
     """Return the number of the incident that a row is inside; for others 0 and the status."""
-    first = row.findings[0]
-    return (first["part"], "") if first["part"] else (0, first["status"])
+    return (row.incident, "") if row.incident else (0, row.findings[0].status)
 
 
 def _in_order(row: FindingRow) -> tuple[bool, int, int]:
@@ -148,41 +159,85 @@ def _in_order(row: FindingRow) -> tuple[bool, int, int]:
     return not incident, incident, 0 if incident else [*_BESIDE].index(status)
 
 
-def _title(document: Mapping[str, Any], group: tuple[int, str]) -> str:
+def _title(document: Report, group: tuple[int, str]) -> str:
     incident, status = group
     if incident:
-        return f"Incident {incident}: {document['incidents'][incident - 1]['headline']}"
-    return _BESIDE[status] if document["incidents"] or status != Status.FAIL else "Failures"
+        return f"Incident {incident}: {document.incidents[incident - 1].headline}"
+    return _BESIDE[status] if document.incidents or status != Status.FAIL else "Failures"
 
 
-def filter_choices(findings: Iterable[Mapping[str, Any]]) -> tuple[list[tuple[str, str]], list[int]]:
+def filter_choices(findings: Iterable[ReportedFinding]) -> tuple[list[tuple[str, str]], list[int]]:
     """Return codes with names and numbers, and brokers, that the findings of a report name."""
     findings = list(findings)
-    codes = Counter((finding["code"], finding["name"]) for finding in findings)
+    codes = Counter((finding.code, finding.name) for finding in findings)
     reported = [(code, f"{code} {name.replace('_', ' ')} ({number})") for (code, name), number in sorted(codes.items())]
-    brokers = {Resource.from_dict(finding["resource"]).broker for finding in findings}
+    brokers = {Resource.of(finding.resource.name).broker for finding in findings}
     return reported, sorted(broker for broker in brokers if broker is not None)
 
 
-def _passes(finding: Mapping[str, Any], wanted: Wanted) -> bool:
+def _passes(finding: ReportedFinding, wanted: Wanted) -> bool:
     return all(_tests(finding, wanted))
 
 
-def _tests(finding: Mapping[str, Any], wanted: Wanted) -> Iterator[bool]:
+def _tests(finding: ReportedFinding, wanted: Wanted) -> Iterator[bool]:
     if wanted.status == "open":
-        yield finding["status"] in {Status.FAIL, Status.UNKNOWN}
+        yield finding.status in {Status.FAIL, Status.UNKNOWN}
     elif wanted.status != "all":
-        yield finding["status"] == wanted.status
-    yield wanted.code in {"", finding["code"]}
-    yield wanted.severity in {"", finding["severity"]}
-    yield wanted.lifecycle in {"", finding["lifecycle"]}
-    yield wanted.muted in {"", "yes" if finding["muted"] else "no"}
+        yield finding.status == wanted.status
+    yield wanted.code in {"", finding.code}
+    yield wanted.severity in {"", finding.severity}
+    yield wanted.lifecycle in {"", finding.lifecycle}
+    yield wanted.muted in {"", "yes" if finding.muted else "no"}
     if wanted.broker:
-        yield str(Resource.from_dict(finding["resource"]).broker) == wanted.broker
+        yield str(Resource.of(finding.resource.name).broker) == wanted.broker
     if wanted.words:
         yield _says(finding, wanted.words.lower().split())
 
 
-def _says(finding: Mapping[str, Any], texts: Sequence[str]) -> bool:
-    text = f"{finding['code']} {finding['name']} {clean(finding['resource']['name'], 1000)} {finding['message']}".lower()
+def _says(finding: ReportedFinding, texts: Sequence[str]) -> bool:
+    text = f"{finding.code} {finding.name} {clean(finding.resource.name, 1000)} {finding.message}".lower()
     return all(word in text for word in texts)
+
+
+def _finding_rows(
+    findings: Sequence[ReportedFinding], incidents: Mapping[str, int], *, together: bool = True
+) -> list[FindingRow]:
+    """Return rows in the order of their first findings; with `together`, equal findings of one incident share one.
+
+    `incidents` has the number of the incident by the fingerprint of each finding inside one.
+    """
+    found: dict[object, list[ReportedFinding]] = {}
+    for finding in findings:
+        incident = incidents.get(finding.fingerprint)
+        found.setdefault((incident, _likeness(finding)) if together else finding.fingerprint, []).append(finding)
+    return [_row(group, incidents.get(group[0].fingerprint)) for group in found.values()]
+
+
+def _likeness(finding: ReportedFinding) -> object:
+    """Return what equal findings have in common: the state, the kind of resource, its setting, and the words of the evidence."""
+    resource = Resource.of(finding.resource.name)
+    state = (finding.code, finding.status, finding.severity, finding.confidence, finding.lifecycle, finding.muted)
+    places = (resource.type, resource.listener, resource.key, resource.log_dir)
+    return state, places, frozenset(_words(finding.evidence))
+
+
+def _words(evidence: Mapping[str, object]) -> Iterator[tuple[str, str]]:
+    """Yield what says why: such as an error; not where or how much, which are numbers, names and addresses."""
+    for key, value in evidence.items():
+        if isinstance(value, str) and key not in _PLACES and not any(map(str.isdigit, value)):
+            yield key, value
+
+
+def _row(findings: Sequence[ReportedFinding], incident: int | None) -> FindingRow:
+    if len(findings) == 1:
+        return FindingRow(findings=tuple(findings), incident=incident, where=clean(findings[0].resource.name, 160))
+    resources = [Resource.of(finding.resource.name) for finding in findings]
+    topics = dict.fromkeys(resource.topic for resource in resources if resource.topic is not None)
+    ids = {resource.broker for resource in resources if resource.broker is not None}
+    if ids:
+        where = f"{'Broker' if len(ids) == 1 else 'Brokers'} {ranges(ids)}"
+    elif topics:
+        where = f"{counted(len(topics), 'topic')}: {listing((clean(name, 60) for name in topics), _NAMES)}"
+    else:
+        where = listing((clean(resource.name, 60) for resource in resources), _NAMES)
+    return FindingRow(findings=tuple(findings), incident=incident, where=where)

@@ -10,6 +10,7 @@ from markupsafe import Markup
 
 from kafka_audit import __version__
 from kafka_audit.checks import Check
+from kafka_audit.model.finding import Status
 from kafka_audit.model.text import counted
 from kafka_audit.report.digest import Digest
 from kafka_audit.report.html import doc_page, timeline
@@ -235,8 +236,8 @@ def catalogue_page(checks: Mapping[str, Check], newest: Sequence[Digest], *, up:
             "summary": explain.check_summary(check),
             "family": check.family.replace("_", " "),
             "needs": ", ".join(table.table().replace("_", " ") for table in check.needs),
-            "fails": sum("FAIL" in digest.results.get(check.code, {}) for digest in newest),
-            "unknown": sum("UNKNOWN" in digest.results.get(check.code, {}) for digest in newest),
+            "fails": sum(Status.FAIL in digest.results.get(check.code, {}) for digest in newest),
+            "unknown": sum(Status.UNKNOWN in digest.results.get(check.code, {}) for digest in newest),
         }
         for check in checks.values()
     ]

@@ -1,12 +1,12 @@
 """The matrix as a table of cells: the same grouping and letters as in the terminal, ready for a template."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
+from kafka_audit.model.report import Matrix, MatrixObserver
 from kafka_audit.model.text import clean
 from kafka_audit.report.parties import matrix
-from kafka_audit.report.parties.matrix import FOLD_ABOVE, MEANING, MatrixColumn, MatrixRow, folded, spelt_nodes
+from kafka_audit.report.parties.matrix import FOLD_ABOVE, MEANING, MatrixColumn, folded, reached_cells, spelt_nodes, worst_cells
 
 MODES = {"worst": "Worst layer", "reach": "Reaches", "view": "Sees"}
 _CLASSES = {".": "O", "-": "N", "?": "U"}
@@ -58,7 +58,7 @@ class Picture:
     size: tuple[int, int]
 
 
-def build_picture(drawn: Mapping[str, Any], *, mode: str = "worst", fold: bool | None = None) -> Picture | None:
+def build_picture(drawn: Matrix, *, mode: str = "worst", fold: bool | None = None) -> Picture | None:
     """Return the picture of a document's `matrix`, None where there is nothing to show.
 
     Args:
@@ -112,11 +112,11 @@ def _split(groups: Sequence[Sequence[int]], keys: Sequence[str]) -> list[list[in
     return found
 
 
-def _line(observer: MatrixRow, mode: str) -> str:
-    return observer.view if mode == "view" else observer.reached() if mode == "reach" else observer.worst()
+def _line(observer: MatrixObserver, mode: str) -> str:
+    return observer.view if mode == "view" else reached_cells(observer) if mode == "reach" else worst_cells(observer)
 
 
-def _cell(drawn: Mapping[str, Any], observer: MatrixRow, mode: str, group: Sequence[int | str], column: int) -> Cell:
+def _cell(drawn: Matrix, observer: MatrixObserver, mode: str, group: Sequence[int | str], column: int) -> Cell:
     letter = _line(observer, mode)[column]
     parts = (observer.reach[column], observer.quorum[column], observer.view[column])
     return Cell(
@@ -128,13 +128,13 @@ def _cell(drawn: Mapping[str, Any], observer: MatrixRow, mode: str, group: Seque
     )
 
 
-def _says(drawn: Mapping[str, Any], observer: MatrixRow, letter: str, group: Sequence[int | str]) -> str:
+def _says(drawn: Matrix, observer: MatrixObserver, letter: str, group: Sequence[int | str]) -> str:
     """Return the reason that the document gives for a cell; empty for agreement and for what was not asked."""
-    for why in drawn["why"]:
-        nodes = {*why["brokers"], *why.get("controllers", ())}
+    for why in drawn.why:
+        nodes = {*why.brokers, *why.controllers}
         named = not nodes or not nodes.isdisjoint(group)
-        if why["letter"] == letter and observer.name in why["observers"] and named:
-            return clean(why["text"], 300).removeprefix(f"{MEANING[letter]}: ")
+        if why.letter == letter and observer.name in why.observers and named:
+            return clean(why.text, 300).removeprefix(f"{MEANING[letter]}: ")
     return ""
 
 
@@ -146,16 +146,16 @@ def _called(role: str, nodes: Sequence[int | str]) -> tuple[str, str]:
     return f"{role}{'' if len(nodes) == 1 else 's'} {spelt}", ""
 
 
-def _column(drawn: Mapping[str, Any], group: Sequence[MatrixColumn], *, dense: bool) -> Head:
+def _column(drawn: Matrix, group: Sequence[MatrixColumn], *, dense: bool) -> Head:
     nodes, first = [column.node for column in group], group[0]
     called, spelt = _called("broker" if first.broker else "controller", nodes)
     name = called if first.broker or spelt else f"ctl {spelt_nodes(nodes)}"
-    is_controller = first.broker and (first.controller or nodes == [drawn["controller"]])
+    is_controller = first.broker and (first.controller or nodes == [drawn.controller])
     note = "controller" if is_controller else ""
     return Head(name=str(nodes[0]) if dense and first.broker else name, called=called, spelt=spelt, note=note)
 
 
-def _row(group: Sequence[MatrixRow]) -> Head:
+def _row(group: Sequence[MatrixObserver]) -> Head:
     named = [_called(role, ids) for role, ids in zip(("broker", "controller"), matrix.row_ids(group), strict=True) if ids]
     others = [clean(row.name, 40) for row in group if row.broker is None and row.controller is None]
     is_named = len(group) > 1 or (group[0].broker is None and group[0].controller is not None)
@@ -165,12 +165,12 @@ def _row(group: Sequence[MatrixRow]) -> Head:
     return Head(name=name, called=name, spelt=spelt, note=note)
 
 
-def _legend(drawn: Mapping[str, Any], shown: str) -> list[tuple[str, str, str, int, tuple[str, ...]]]:
+def _legend(drawn: Matrix, shown: str) -> list[tuple[str, str, str, int, tuple[str, ...]]]:
     found = []
     for letter in matrix.ORDER:
         number = shown.count(letter)
         if number or letter == ".":
-            reported = (clean(why["text"], 300) for why in drawn["why"] if why["letter"] == letter)
+            reported = (clean(why.text, 300) for why in drawn.why if why.letter == letter)
             reasons = dict.fromkeys(text.removeprefix(f"{MEANING[letter]}: ") for text in reported)
             found.append((_CLASSES.get(letter, letter), letter, MEANING[letter], number, tuple(reasons)[:3]))
     return found

@@ -12,9 +12,9 @@ from markupsafe import Markup, escape
 
 from kafka_audit.model import quoting
 from kafka_audit.model.commands import Prose
+from kafka_audit.model.report import PlannedChange, ReportedFinding, ReportedStep
 from kafka_audit.model.text import clean, counted, our_line, ranges
 from kafka_audit.report import remedies
-from kafka_audit.report.inside import inside
 from kafka_audit.report.text import candidate_text
 from kafka_audit.report.worsening import worse_text
 
@@ -46,7 +46,6 @@ def jinja_environment() -> Environment:
         "step_lines": remedies.step_lines,
         "by_broker": by_broker,
         "candidate_text": candidate_text,
-        "inside": inside,
         "worse_text": worse_text,
     }
     found.globals["counted"] = counted
@@ -74,12 +73,12 @@ def html_prose(value: str, limit: int = 2000) -> Markup:
     return Markup("<bdi>{}</bdi>").format(Markup("<br>".join(lines)))  # noqa: S704 -- escaped line by line, two lines above
 
 
-def html_remedy(finding: Mapping[str, Any]) -> Markup:
+def html_remedy(finding: ReportedFinding) -> Markup:
     """Return what to do on a finding as markup, with its commands as code."""
     return _sentences(remedies.finding_remedy(finding))
 
 
-def html_step(step: Mapping[str, Any]) -> Markup:
+def html_step(step: ReportedStep | PlannedChange) -> Markup:
     """Return the sentences of a step as markup, with their commands as code."""
     return _sentences(remedies.step_text(step))
 

@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from itertools import takewhile
 from typing import Any
 
-from kafka_audit.model.finding import Severity
+from kafka_audit.model.finding import Severity, Status
+from kafka_audit.model.report import Report, ReportedFinding, ReportedViews
 from kafka_audit.model.text import clean, counted
 from kafka_audit.report.digest import Digest
 from kafka_audit.report.state import INCIDENT, UNJUDGED
@@ -32,7 +33,7 @@ class Became:
     """A finding of A or B, and what became of it from A to B."""
 
     lifecycle: str
-    finding: Mapping[str, Any]
+    finding: ReportedFinding
     note: str = ""
 
 
@@ -59,7 +60,7 @@ def timeline_rows(digests: Sequence[Digest]) -> list[TimelineRow]:
             TimelineRow(
                 code=code,
                 incident=incident,
-                severity=max(lane.severity for lane in lanes),
+                severity=max(Severity[lane.severity] for lane in lanes),
                 name=lanes[-1].name,
                 numbers=tuple(_number(digest, code, incident=incident) for digest in digests),
             )
@@ -71,7 +72,7 @@ def _number(digest: Digest, code: str, *, incident: bool) -> int | None:
     number = sum(lane.number for lane in digest.lanes if (lane.code, lane.incident) == (code, incident))
     if number:
         return number
-    return -1 if digest.results.get(code, {}).get("UNKNOWN") else None
+    return -1 if digest.results.get(code, {}).get(Status.UNKNOWN) else None
 
 
 def headline(digests: Sequence[Digest]) -> str:
@@ -103,7 +104,7 @@ def _day(at: str | None) -> str:
     return f"{at[:10]} {at[11:16]} UTC" if at else "an unknown time"
 
 
-def compare_reports(before: Mapping[str, Any], after: Mapping[str, Any], chain: Sequence[Digest]) -> Comparison:
+def compare_reports(before: Report, after: Report, chain: Sequence[Digest]) -> Comparison:
     """Compare two reports of one cluster.
 
     Args:
@@ -125,50 +126,50 @@ def compare_reports(before: Mapping[str, Any], after: Mapping[str, Any], chain: 
     )
 
 
-def _became(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Became]:
-    then = {f["fingerprint"]: f for f in before["findings"]}
-    now = {f["fingerprint"]: f for f in after["findings"]}
-    unjudged = {f["code"] for f in after["findings"] if f["status"] == "UNKNOWN" and f["resource"]["name"] == "cluster"}
+def _became(before: Report, after: Report) -> Iterator[Became]:
+    then = {f.fingerprint: f for f in before.findings}
+    now = {f.fingerprint: f for f in after.findings}
+    unjudged = {f.code for f in after.findings if f.status == "UNKNOWN" and f.resource.name == "cluster"}
     for fingerprint, finding in now.items():
         earlier = then.get(fingerprint)
-        failed = earlier is not None and earlier["status"] == "FAIL"
-        if finding["status"] == "FAIL":
-            note = "unknown before" if earlier is not None and earlier["status"] == "UNKNOWN" else ""
+        failed = earlier is not None and earlier.status == "FAIL"
+        if finding.status == "FAIL":
+            note = "unknown before" if earlier is not None and earlier.status == "UNKNOWN" else ""
             yield Became(lifecycle="ongoing" if failed else "new", finding=finding, note=note)
         elif failed:
-            over = finding["status"] != "UNKNOWN"
+            over = finding.status != "UNKNOWN"
             yield Became(lifecycle="resolved" if over else "incomparable", finding=earlier or finding)
     for fingerprint, finding in then.items():
-        if finding["status"] == "FAIL" and fingerprint not in now:
+        if finding.status == "FAIL" and fingerprint not in now:
             # A check that was not known as a whole says nothing of each place where it failed.
-            yield Became(lifecycle="incomparable" if finding["code"] in unjudged else "resolved", finding=finding)
+            yield Became(lifecycle="incomparable" if finding.code in unjudged else "resolved", finding=finding)
 
 
-def _facts(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
-    yield "controller", _text(before["matrix"]["controller"]), _text(after["matrix"]["controller"])
-    then, now = before["matrix"]["endpoints"], after["matrix"]["endpoints"]
+def _facts(before: Report, after: Report) -> Iterator[tuple[str, str, str]]:
+    yield "controller", _text(before.matrix.controller), _text(after.matrix.controller)
+    then, now = before.matrix.endpoints, after.matrix.endpoints
     for broker in sorted({*then, *now}, key=lambda name: (len(name), name)):
         yield f"broker {broker}, advertised addresses", clean(then.get(broker, "absent")), clean(now.get(broker, "absent"))
     yield "reads answered", _reads(before), _reads(after)
-    known = [row for row in (before, after) if row.get("views", {}).get("columns")]
+    known = [row for row in (before, after) if row.views.columns]
     if len(known) == 2:  # noqa: PLR2004 -- both
-        yield from _views(before["views"], after["views"])
+        yield from _views(before.views, after.views)
 
 
-def _views(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
+def _views(before: ReportedViews, after: ReportedViews) -> Iterator[tuple[str, str, str]]:
     then, now = _by_observer(before), _by_observer(after)
     for observer in {**then, **now}:
         name = "ZooKeeper" if observer == "zookeeper" else observer
         yield f"{name}, view", then.get(observer, "not read"), now.get(observer, "not read")
 
 
-def _by_observer(views: Mapping[str, Any]) -> dict[str, str]:
+def _by_observer(views: ReportedViews) -> dict[str, str]:
     wanted = ("brokers", "topics", "controller", "partitions with a leader")
     found = {}
-    for column in views["columns"]:
-        cells = dict(zip(views["rows"], column["values"], strict=False))
+    for column in views.columns:
+        cells = dict(zip(views.rows, column.values, strict=False))
         text = ", ".join(f"{question} {clean(cells[question], 60)}" for question in wanted if question in cells)
-        found.update({clean(observer, 60): text for observer in column["observers"]})
+        found.update({clean(observer, 60): text for observer in column.observers})
     return found
 
 
@@ -177,16 +178,14 @@ def _added_up(chain: Sequence[Digest]) -> Iterator[tuple[str, str, str]]:
     found: dict[tuple[str, str], list[str]] = {}
     for digest in chain:
         for change in digest.changes:
-            if change["kind"] not in {"endpoint", "controller"}:
-                key = (clean(change["kind"]).replace("_", " "), clean(change["resource"]))
-                found.setdefault(key, [_text(change["before"]), ""])[1] = _text(change["after"])
+            if change.kind not in {"endpoint", "controller"}:
+                key = (clean(change.kind).replace("_", " "), clean(change.resource))
+                found.setdefault(key, [_text(change.before), ""])[1] = _text(change.after)
     yield from ((f"{kind}: {resource}", a, b) for (kind, resource), (a, b) in found.items())
 
 
-def _notes(
-    before: Mapping[str, Any], after: Mapping[str, Any], chain: Sequence[Digest], differing: Sequence[object]
-) -> Iterator[str]:
-    linked = before["snapshot_id"]
+def _notes(before: Report, after: Report, chain: Sequence[Digest], differing: Sequence[object]) -> Iterator[str]:
+    linked = before.snapshot_id
     for digest in chain:
         if digest.previous_snapshot_id != linked:
             yield "Some snapshots in between were compared with other snapshots, so this list may be incomplete."
@@ -195,12 +194,12 @@ def _notes(
     omitted = sum(digest.changes_omitted for digest in chain)
     if omitted or len(differing) > _MOST_LISTED:
         yield f"{counted(omitted + max(len(differing) - _MOST_LISTED, 0), 'more change')} are not listed here."
-    if before["cluster_id"] != after["cluster_id"]:
+    if before.cluster_id != after.cluster_id:
         yield "The cluster ids differ, so findings cannot be compared."
 
 
-def _reads(document: Mapping[str, Any]) -> str:
-    return f"{document['coverage']['answered']} of {document['coverage']['asked']}"
+def _reads(document: Report) -> str:
+    return f"{document.coverage.answered} of {document.coverage.asked}"
 
 
 def _text(value: object) -> str:

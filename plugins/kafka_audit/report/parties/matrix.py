@@ -6,17 +6,20 @@ terminal, mail and page; agreement is a dot, ink belongs to disagreement.
 """
 
 from collections import defaultdict
-from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import compress, product
 from types import MappingProxyType
 from typing import Any
+
+from msgspec import structs
 
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.compare.addresses import address_text
 from kafka_audit.diagnosis.controller_paths import controller_paths
 from kafka_audit.diagnosis.edge_states import EdgeState, controller_at, controller_states, edge_states
 from kafka_audit.diagnosis.listed_brokers import DISPUTED, OTHERWISE, listed_brokers
+from kafka_audit.model.report import Matrix, MatrixObserver, MatrixReason
 from kafka_audit.report.text import clean, listing, ranges, wrap
 
 _LAYERS = ("dns", "tcp", "tls", "sasl", "api", "rights", "identity", "packets", "effect")
@@ -46,25 +49,14 @@ _WIDEST_IDS = 24
 """Characters of a list of ids that a head of the table may take; a longer one is spelt out below."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class MatrixRow:
-    """One row: `reach`, `quorum` and `view` hold a character for each column of `matrix_columns`."""
+def worst_cells(row: MatrixObserver) -> str:
+    """Return a row of `matrix_rows` as it is shown."""
+    return _worst(row.reach, row.quorum, row.view)
 
-    name: str
-    broker: int | None
-    controller: int | None
-    note: str
-    reach: str
-    quorum: str
-    view: str
 
-    def worst(self) -> str:
-        """Return the row as it is shown."""
-        return _worst(self.reach, self.quorum, self.view)
-
-    def reached(self) -> str:
-        """Return the row without what is seen."""
-        return _worst(self.reach, self.quorum)
+def reached_cells(row: MatrixObserver) -> str:
+    """Return a row of `matrix_rows` without what is seen."""
+    return _worst(row.reach, row.quorum)
 
 
 def _worst(*lines: str) -> str:
@@ -81,30 +73,27 @@ class MatrixColumn:
     controller: bool
 
 
-def matrix_columns(matrix: Mapping[str, Any]) -> list[MatrixColumn]:
+def matrix_columns(matrix: Matrix) -> list[MatrixColumn]:
     """Return the columns of a document's matrix: brokers first, then what is a controller alone."""
-    brokers, controllers = matrix["brokers"], matrix.get("controllers", ())
+    brokers, controllers = matrix.brokers, matrix.controllers
     found = [MatrixColumn(node=node, broker=True, controller=node in controllers) for node in brokers]
     return found + [MatrixColumn(node=node, broker=False, controller=True) for node in controllers if node not in brokers]
 
 
-def matrix_rows(matrix: Mapping[str, Any]) -> list[MatrixRow]:
-    """Return the rows of a document's matrix, each with a cell for every column."""
+def matrix_rows(matrix: Matrix) -> list[MatrixObserver]:
+    """Return the rows of a report's matrix: `reach`, `quorum` and `view` have a cell for each column of `matrix_columns`."""
     columns = matrix_columns(matrix)
     nodes = [column.node for column in columns]
-    rows: list[MatrixRow] = []
-    for raw in matrix["observers"]:
-        quorum = dict(zip(matrix.get("controllers", ()), raw.get("quorum", ""), strict=True))
-        cells = {
-            "quorum": _line(quorum, nodes, "-"),
-            **{key: raw[key].ljust(len(columns), "-") for key in ("reach", "view")},
-        }
-        rows.append(MatrixRow(**({"controller": None} | raw | cells)))
+    rows: list[MatrixObserver] = []
+    for raw in matrix.observers:
+        quorum = dict(zip(matrix.controllers, raw.quorum, strict=True))
+        reach, view = (line.ljust(len(columns), "-") for line in (raw.reach, raw.view))
+        rows.append(structs.replace(raw, reach=reach, quorum=_line(quorum, nodes, "-"), view=view))
     return rows
 
 
-def build_matrix(view: ClusterView) -> dict[str, Any]:
-    """Return the matrix of a snapshot's newest sample, JSON-ready: rows are observers, columns are brokers and controllers."""
+def build_matrix(view: ClusterView) -> Matrix:
+    """Return the matrix of a snapshot's newest sample: rows are observers, columns are brokers and controllers."""
     brokers, voters, why = view.named_brokers, view.quorum.now.voters[:_MOST_VOTERS], _Reasons()
     of_brokers: dict[int | str, str] = {broker: f"broker {broker}" for broker in brokers}
     names: dict[int | str, str] = {voter: f"controller {voter}" for voter in voters}
@@ -114,42 +103,43 @@ def build_matrix(view: ClusterView) -> dict[str, Any]:
     following = (*brokers, *(voter for voter in voters if voter not in of_brokers)) if view.kraft else voters
     asked = [_of_controller(state, of_brokers) for state in controller_states(view, following)]
     controllers, quorum = _controllers({state.target for state in asked}, voters), _cells(asked, names, why, "controllers")
-    rows: list[dict[str, Any]] = []
+    rows: list[MatrixObserver] = []
     views = _views(view, brokers, why)
     if "zookeeper" in views:
-        unreached = {"reach": "-" * len(brokers), "quorum": "-" * len(controllers)}
-        registry = {"name": "zookeeper", "broker": None, "controller": None, "note": "registry"}
-        rows.append(registry | unreached | {"view": views["zookeeper"]})
+        reach, seen = "-" * len(brokers), "-" * len(controllers)
+        rows.append(
+            MatrixObserver(name="zookeeper", broker=None, note="registry", reach=reach, quorum=seen, view=views["zookeeper"])
+        )
     vantages = dict.fromkeys(source for source in (*reached, *quorum) if isinstance(source, str))
     # The leader fetches from no node: if it is not a broker, it has only a column.
     sources: tuple[int | str, ...] = (*brokers, *(voter for voter in voters if voter in quorum), *vantages)
     for source in dict.fromkeys(sources):
         has_role = isinstance(source, int) and (source == view.controller or source in controllers)
         rows.append(
-            {
-                "name": names.get(source, source),
-                "broker": source if source in of_brokers else None,
-                "controller": source if source in voters else None,
-                "note": "vantage" if source in vantages else "controller" if has_role else "",
-                "reach": _line(reached[source], brokers, "-"),
-                "quorum": _line(quorum[source], controllers, "-"),
-                "view": views.get(source, "-" * len(brokers)),
-            }
+            MatrixObserver(
+                name=names.get(source, str(source)),
+                broker=source if isinstance(source, int) and source in of_brokers else None,
+                controller=source if isinstance(source, int) and source in voters else None,
+                note="vantage" if source in vantages else "controller" if has_role else "",
+                reach=_line(reached[source], brokers, "-"),
+                quorum=_line(quorum[source], controllers, "-"),
+                view=views.get(source, "-" * len(brokers)),
+            )
         )
     endpoints = {b: ", ".join(f"{clean(e.listener)}://{clean(e.address)}" for e in view.endpoints.of(b)) for b in brokers}
     places: dict[str, dict[str, None]] = defaultdict(dict)
     addresses = view.voter_addresses.values()
     for address in (*(path.address for path in view.derived(controller_paths)), *(address_text(*one) for one in addresses)):
         places[clean(controller_at(view, address), _LONGEST)][clean(address, _LONGEST)] = None
-    return {
-        "brokers": list(brokers),
-        "controllers": controllers,
-        "controller": view.controller,
-        "endpoints": {str(broker): text for broker, text in endpoints.items()},
-        "controller_endpoints": {node: ", ".join(found) for node, found in places.items()},
-        "observers": rows,
-        "why": why.worst_first(),
-    }
+    return Matrix(
+        brokers=tuple(brokers),
+        controllers=tuple(controllers),
+        controller=view.controller,
+        endpoints={str(broker): text for broker, text in endpoints.items()},
+        controller_endpoints={node: ", ".join(found) for node, found in places.items()},
+        observers=tuple(rows),
+        why=tuple(why.worst_first()),
+    )
 
 
 def _of_controller(state: EdgeState, brokers: Collection[int | str]) -> EdgeState:
@@ -199,20 +189,18 @@ class _Reasons:
         of_brokers.update(brokers)
         of_controllers.update(controllers)
 
-    def worst_first(self) -> list[dict[str, Any]]:
-        """Return the letter, text, observers, brokers and controllers of each; neither of these stands for all brokers."""
+    def worst_first(self) -> Iterator[MatrixReason]:
+        """Yield the reasons; neither brokers nor controllers stands for all brokers."""
         views = list(OTHERWISE.values())
         found = sorted(self._found.items(), key=lambda item: views.index(item[0][1]) + 1 if item[0][0] == "V" else 0)
-        return [
-            {
-                "letter": letter,
-                "observers": list(observers),
-                "brokers": _in_order(of_brokers),
-                "controllers": _in_order(of_controllers),
-                "text": text,
-            }
-            for (letter, text), (observers, of_brokers, of_controllers) in found
-        ]
+        for (letter, text), (observers, of_brokers, of_controllers) in found:
+            yield MatrixReason(
+                letter=letter,
+                observers=tuple(observers),
+                brokers=tuple(sorted(broker for broker in of_brokers if isinstance(broker, int))),
+                controllers=tuple(_in_order(of_controllers)),
+                text=text,
+            )
 
 
 def _views(view: ClusterView, columns: Sequence[int], why: _Reasons) -> Mapping[int | str, str]:
@@ -234,10 +222,10 @@ def _line(cells: Mapping[Any, str], columns: Sequence[Any], otherwise: str) -> s
     return "".join(cells.get(column, otherwise) for column in columns) if cells else otherwise * len(columns)
 
 
-def broker_count(matrix: Mapping[str, Any]) -> int:
+def broker_count(matrix: Matrix) -> int:
     """Return how many brokers are registered; where ZooKeeper has none or was not read, how many are known."""
-    registry = next((observer["view"] for observer in matrix["observers"] if observer["note"] == "registry"), "")
-    return registry.count(".") or len(matrix["brokers"])
+    registry = next((observer.view for observer in matrix.observers if observer.note == "registry"), "")
+    return registry.count(".") or len(matrix.brokers)
 
 
 def folded(
@@ -261,7 +249,7 @@ def _equal(signatures: Mapping[int, Hashable]) -> list[list[int]]:
     return list(groups.values())
 
 
-def matrix_lines(matrix: Mapping[str, Any], width: int) -> list[str]:
+def matrix_lines(matrix: Matrix, width: int) -> list[str]:
     """Return the matrix (as in the document) as text, with its legend beside it; empty where nothing was asked."""
     observers, columns = matrix_rows(matrix), matrix_columns(matrix)
     if not observers or not columns:
@@ -280,8 +268,8 @@ class _Table:
     spelt: Iterable[tuple[str, str]]  # what stands for ids and addresses that do not fit, and these
 
 
-def _table(observers: Sequence[MatrixRow], columns: Sequence[MatrixColumn], *, fold: bool | None) -> _Table:
-    cells = [observer.worst() for observer in observers]
+def _table(observers: Sequence[MatrixObserver], columns: Sequence[MatrixColumn], *, fold: bool | None) -> _Table:
+    cells = [worst_cells(observer) for observer in observers]
     row_groups, column_groups = folded(cells, columns, fold=fold)
     members = [[columns[c] for c in group] for group in column_groups]
     heads = [("" if group[0].broker else "ctl ") + short([column.node for column in group]) for group in members]
@@ -315,13 +303,13 @@ def spelt_nodes(nodes: Sequence[int | str]) -> str:
     return ", ".join([*filter(None, [ranges(node for node in nodes if isinstance(node, int))]), *places])
 
 
-def row_ids(group: Iterable[MatrixRow]) -> tuple[list[int | str], list[int | str]]:
+def row_ids(group: Iterable[MatrixObserver]) -> tuple[list[int | str], list[int | str]]:
     """Return the ids of brokers, and of what is a controller alone."""
     brokers: list[int | str] = [row.broker for row in group if row.broker is not None]
     return brokers, [row.controller for row in group if row.broker is None and row.controller is not None]
 
 
-def _row_name(group: Sequence[MatrixRow]) -> str:
+def _row_name(group: Sequence[MatrixObserver]) -> str:
     both = all(row.note == "controller" for row in group if row.broker is not None)
     named = zip(("broker", "controller"), row_ids(group), (" (ctl)" if both else "", ""), strict=True)
     parts = [f"{role}{'' if len(ids) == 1 else 's'} {short(ids)}{mark}" for role, ids, mark in named if ids]
@@ -329,12 +317,12 @@ def _row_name(group: Sequence[MatrixRow]) -> str:
     return ", ".join([*parts, *others])
 
 
-def _legend(matrix: Mapping[str, Any], shown: str) -> list[str]:
+def _legend(matrix: Matrix, shown: str) -> list[str]:
     legend = []
     for letter in ORDER:
         if letter not in shown:
             continue
-        texts = list(dict.fromkeys(why["text"] for why in matrix["why"] if why["letter"] == letter))
+        texts = list(dict.fromkeys(why.text for why in matrix.why if why.letter == letter))
         meaning = texts[0] if letter in LADDER and texts else ": ".join([MEANING[letter], *texts[:1]])
         more = f" (and {len(texts) - 1} more)" if len(texts) > 1 else ""
         legend.append(f"{letter}  {meaning}{more}")
@@ -350,7 +338,7 @@ def _beside(table: Sequence[str], legend: Sequence[str], width: int) -> list[str
     return [table[0], *(f"{line.ljust(column)}{note}".rstrip() for line, note in zip(body, padded, strict=True))]
 
 
-def in_words(matrix: Mapping[str, Any]) -> list[tuple[str, str]]:
+def in_words(matrix: Matrix) -> list[tuple[str, str]]:
     """Return letters with sentences, from the same grouping: for mail, and for readers who do not see the picture."""
     sentences: list[tuple[str, str]] = []
     nodes_of_columns, observers = [column.node for column in matrix_columns(matrix)], matrix_rows(matrix)
@@ -363,7 +351,7 @@ def in_words(matrix: Mapping[str, Any]) -> list[tuple[str, str]]:
     verbs |= {"A": "got no Kafka answer from", "R": "may not act at", "I": "reached another process at the address of"}
     verbs |= {"P": "got no large request through to", "E": "cannot get through to", "V": "differ on"}
     for letter, role in product(verbs, ("broker", "controller")):
-        groups: dict[tuple[int | str, ...], list[MatrixRow]] = {}
+        groups: dict[tuple[int | str, ...], list[MatrixObserver]] = {}
         for observer in observers:
             line = observer.quorum if role == "controller" else observer.view if letter == "V" else observer.reach
             if letter in line:

@@ -5,11 +5,11 @@ open a row names no broker, so a cluster of 60 brokers stays a short list until 
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
 
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.diagnosis.serve_edges import PROBED_LAYERS, ServeEdge, ServeEdges
+from kafka_audit.model.report import ReachRow, ReachStop
 from kafka_audit.model.tables import Probe
 from kafka_audit.report.parties.matrix import short
 from kafka_audit.report.text import clean, unbroken, wrap
@@ -23,35 +23,36 @@ _NARROWEST = 24
 _NOT_TRIED = "-"
 
 
-def build_reach(view: ClusterView) -> list[dict[str, Any]]:
-    """Return the rows, JSON-ready: client vantages first, then brokers' hosts in the order of their ids."""
+def build_reach(view: ClusterView) -> tuple[ReachRow, ...]:
+    """Return the rows: client vantages first, then brokers' hosts in the order of their ids."""
     found: dict[tuple[str, int, str, str], list[ServeEdge]] = defaultdict(list)
     for edge in view.derived(ServeEdges).every:
         broker = -1 if edge.source is None else edge.source
         found[edge.role, broker, edge.vantage, edge.endpoint.listener].append(edge)
     order = sorted(found, key=lambda key: (key[0] != "client", key[1:]))
-    return [_row(key[2], None if key[1] < 0 else key[1], key[0], key[3], found[key]) for key in order]
+    return tuple(_row(key[2], None if key[1] < 0 else key[1], key[0], key[3], found[key]) for key in order)
 
 
-def _row(vantage: str, broker: int | None, role: str, listener: str, edges: Sequence[ServeEdge]) -> dict[str, Any]:
+def _row(vantage: str, broker: int | None, role: str, listener: str, edges: Sequence[ServeEdge]) -> ReachRow:
     ends = [(edge, edge.last_probe) for edge in edges]
     stops: dict[tuple[str, str, str], list[int]] = defaultdict(list)
     for edge, end in ends:
         if end is not None:
             stops[end.layer, end.outcome, clean(end.error or end.needs or end.outcome)].append(edge.endpoint.broker_id)
-    return {
-        "from": vantage if broker is None else f"broker {broker}",
-        "broker": broker,
-        "role": role,
-        "listener": clean(listener),
-        "brokers": sorted(edge.endpoint.broker_id for edge in edges),
-        "open": sum(end is None for _, end in ends),
-        "layers": {layer: [sum(passed), len(passed)] for layer in PROBED_LAYERS if (passed := _passed(ends, layer))},
-        "stops": [
-            {"layer": layer, "outcome": outcome, "error": error, "brokers": sorted(ids)}
-            for (layer, outcome, error), ids in sorted(stops.items(), key=lambda stop: (PROBED_LAYERS.index(stop[0][0]), stop[0]))
-        ],
-    }
+    order = sorted(stops.items(), key=lambda stop: (PROBED_LAYERS.index(stop[0][0]), stop[0]))
+    return ReachRow(
+        source=vantage if broker is None else f"broker {broker}",
+        broker=broker,
+        role=role,
+        listener=clean(listener),
+        brokers=tuple(sorted(edge.endpoint.broker_id for edge in edges)),
+        open=sum(end is None for _, end in ends),
+        layers={layer: (sum(passed), len(passed)) for layer in PROBED_LAYERS if (passed := _passed(ends, layer))},
+        stops=tuple(
+            ReachStop(layer=layer, outcome=outcome, error=error, brokers=tuple(sorted(ids)))
+            for (layer, outcome, error), ids in order
+        ),
+    )
 
 
 def _passed(ends: Iterable[tuple[ServeEdge, Probe | None]], layer: str) -> list[bool]:
@@ -59,23 +60,23 @@ def _passed(ends: Iterable[tuple[ServeEdge, Probe | None]], layer: str) -> list[
     return [layer in edge.passed for edge, end in ends if layer in edge.passed or (end is not None and end.layer == layer)]
 
 
-def reach_lines(rows: Sequence[Mapping[str, Any]], width: int) -> list[str]:
+def reach_lines(rows: Sequence[ReachRow], width: int) -> list[str]:
     """Return the table as text, equal rows joined and the worst first; empty if no probe fails.
 
     If the columns are too wide, a row is a paragraph.
     """
-    if not any(row["stops"] for row in rows):
+    if not any(row.stops for row in rows):
         return []
-    groups: dict[str, list[Mapping[str, Any]]] = defaultdict(list)
+    groups: dict[str, list[ReachRow]] = defaultdict(list)
     for row in rows:
-        groups[repr([row["role"], row["listener"], row["layers"], row["stops"]])].append(row)
-    order = sorted(groups.values(), key=lambda group: group[0]["open"] - len(group[0]["brokers"]))
-    layers = [layer for layer in PROBED_LAYERS if any(layer in row["layers"] for row in rows)]
+        groups[repr([row.role, row.listener, row.layers, row.stops])].append(row)
+    order = sorted(groups.values(), key=lambda group: group[0].open - len(group[0].brokers))
+    layers = [layer for layer in PROBED_LAYERS if any(layer in row.layers for row in rows)]
     table = [["from", "listener", *layers, "stops at"]]
     for group in order[:_ROWS]:
         first = group[0]
-        counts = [_NOT_TRIED if layer not in first["layers"] else "{} of {}".format(*first["layers"][layer]) for layer in layers]
-        table.append([_places(group), clean(first["listener"], 24), *counts, "; ".join(map(_stop, first["stops"])) or "nothing"])
+        counts = [_NOT_TRIED if layer not in first.layers else "{} of {}".format(*first.layers[layer]) for layer in layers]
+        table.append([_places(group), clean(first.listener, 24), *counts, "; ".join(map(_stop, first.stops)) or "nothing"])
     widths = [max(map(len, column)) for column in zip(*(cells[:-1] for cells in table), strict=True)]
     fits = sum(widths) + 2 * (len(widths) - 1) <= width
     lines = _aligned(table, widths, width) if fits else _paragraphs(table, width)
@@ -104,12 +105,12 @@ def _paragraphs(table: Sequence[Sequence[str]], width: int) -> Iterator[str]:
         yield from wrap(f"{last} {stops}", width, "    ", "    ")
 
 
-def _places(group: Sequence[Mapping[str, Any]]) -> str:
-    ids = [row["broker"] for row in group if row["broker"] is not None]
-    others = [clean(row["from"], 24) for row in group if row["broker"] is None]
+def _places(group: Sequence[ReachRow]) -> str:
+    ids = [row.broker for row in group if row.broker is not None]
+    others = [clean(row.source, 24) for row in group if row.broker is None]
     return ", ".join([*others, *([f"{'broker' if len(ids) == 1 else 'brokers'} {short(ids)}"] if ids else [])])
 
 
-def _stop(stop: Mapping[str, Any]) -> str:
-    doubt = "" if stop["outcome"] == "failed" else "not known, "
-    return f"{stop['layer']} of {short(stop['brokers'])}: {doubt}{stop['error']}"
+def _stop(stop: ReachStop) -> str:
+    doubt = "" if stop.outcome == "failed" else "not known, "
+    return f"{stop.layer} of {short(stop.brokers)}: {doubt}{stop.error}"

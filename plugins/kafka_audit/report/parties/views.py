@@ -2,11 +2,10 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
 
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.compare.addresses import HostPort, address_text, canonical_address
+from kafka_audit.model.report import ReportedViews, ViewColumn
 from kafka_audit.model.tables import BrokerView
 from kafka_audit.model.text import clean, listing, ranges
 
@@ -23,16 +22,8 @@ NOT_ASKED = "not asked"
 """The cell of a view of another listener; it differs from no other cell."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class ViewColumn:
-    """Observers that said the same, and what they said, a value for each question."""
-
-    observers: tuple[str, ...]
-    values: tuple[str, ...]
-
-
-def build_views(view: ClusterView) -> dict[str, Any]:
-    """Return `{rows, columns}` as JSON-ready values: the first column is the registry's, in KRaft what most brokers say."""
+def build_views(view: ClusterView) -> ReportedViews:
+    """Return what each party says: the first column is the registry's, in KRaft what most brokers say."""
     disputed = _disputed(view)
     rows = _questions(view, disputed)
     found: dict[tuple[str, ...], list[str]] = defaultdict(list)
@@ -51,10 +42,7 @@ def build_views(view: ClusterView) -> dict[str, Any]:
     columns = [ViewColumn(observers=tuple(dict.fromkeys(names)), values=values) for values, names in found.items()]
     first = [column for column in columns if "zookeeper" in column.observers]
     rest = sorted((column for column in columns if column not in first), key=lambda column: -len(column.observers))
-    return {
-        "rows": rows,
-        "columns": [{"observers": list(c.observers), "values": list(c.values)} for c in (*first, *rest)],
-    }
+    return ReportedViews(rows=tuple(rows), columns=(*first, *rest))
 
 
 def _disputed(view: ClusterView) -> list[tuple[int, str]]:

@@ -1,14 +1,13 @@
 """The report as Markdown, for a ticket, a chat or a wiki: the order of the page, and nothing that a cluster said as markup."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 from kafka_audit.cluster.answers.reads import observer_name
 from kafka_audit.model import quoting
+from kafka_audit.model.report import CodeGroup, Report, ReportedIncident, ReportedStep, ReportedViews
 from kafka_audit.model.text import clean, counted, our_line
 from kafka_audit.report import remedies, state, unknowns
-from kafka_audit.report.inside import incident_numbers
 from kafka_audit.report.parties import agreement, matrix
 from kafka_audit.report.parties.quorum import quorum_text
 from kafka_audit.report.parties.views import NOT_ASKED, who
@@ -29,7 +28,7 @@ _CALLING = re.compile(r"(?<!\w)((?:@(?=[A-Za-z0-9])|[#!](?=\d))[\w/@#!-]*)")
 _CODE = re.compile(r"`([^`\n]{1,4000})`")
 
 
-def markdown_report(document: Mapping[str, Any]) -> str:
+def markdown_report(document: Report) -> str:
     """Return the report of a `findings.json`, ending in a newline."""
     return "\n".join(_lines(document)).rstrip("\n") + "\n"
 
@@ -53,45 +52,45 @@ def markdown_prose(value: str) -> str:
     return "".join(f"`{our_line(piece, most)}`" if number % 2 else escaped(piece, most) for number, piece in enumerate(pieces))
 
 
-def _lines(document: Mapping[str, Any]) -> Iterator[str]:
-    coverage = document["coverage"]
+def _lines(document: Report) -> Iterator[str]:
+    coverage = document.coverage
     yield f"# {escaped(state.state_of_report(document).sentence)}"
     yield ""
-    yield f"**{escaped(document['cluster'])}**, collected {escaped(document['finished_at'] or 'at an unknown time')},"
-    yield f"{coverage['answered']} of {coverage['asked']} reads answered, snapshot `{clean(document['snapshot_id'])}`."
+    yield f"**{escaped(document.cluster)}**, collected {escaped(document.finished_at or 'at an unknown time')},"
+    yield f"{coverage.answered} of {coverage.asked} reads answered, snapshot `{clean(document.snapshot_id)}`."
     yield from _origin(document)
-    for incident in document["incidents"]:
+    for incident in document.incidents:
         yield from _incident(incident, document)
-    if not document["incidents"]:
+    if not document.incidents:
         yield from _agreed(document)
-    for incident in document["resolved_incidents"]:
-        yield from ("", f"− resolved: {escaped(incident['headline'])} ({incident['cause']})")  # noqa: RUF001 -- the sign of the page
-    for incident in document["incomparable_incidents"]:
-        yield from ("", f"Open, unknown now: {escaped(incident['headline'])} ({incident['cause']})")
-    if document.get("quorum"):
-        yield from ("", f"**Metadata quorum:** {escaped(quorum_text(document['quorum']))}")
-    picture = matrix.matrix_lines(document["matrix"], _PICTURE_WIDTH)
+    for ended in document.resolved_incidents:
+        yield from ("", f"− resolved: {escaped(ended.headline)} ({ended.cause})")  # noqa: RUF001 -- the sign of the page
+    for unjudged in document.incomparable_incidents:
+        yield from ("", f"Open, unknown now: {escaped(unjudged.headline)} ({unjudged.cause})")
+    if document.quorum:
+        yield from ("", f"**Metadata quorum:** {escaped(quorum_text(document.quorum))}")
+    picture = matrix.matrix_lines(document.matrix, _PICTURE_WIDTH)
     if picture:
         yield from ("", "## Views and reachability", "", "```text", *(line.replace("`", "'") for line in picture), "```")
-        yield from ("", *(f"- {escaped(line)}" for _, line in matrix.in_words(document["matrix"])))
-    yield from _views(document.get("views"))
+        yield from ("", *(f"- {escaped(line)}" for _, line in matrix.in_words(document.matrix)))
+    yield from _views(document.views)
     yield from _findings(document)
     yield from _next_failure(document)
     yield from _coverage(document)
 
 
-def _agreed(document: Mapping[str, Any]) -> Iterator[str]:
+def _agreed(document: Report) -> Iterator[str]:
     facts = agreement.agreed(document)
     yield from ("", "## Asked, and found to agree", "") if facts else ()
     for fact in facts:
         yield f"- **{fact.title}.** {escaped(fact.text)}{f' ({escaped(fact.source)})' if fact.source else ''}."
 
 
-def _next_failure(document: Mapping[str, Any]) -> Iterator[str]:
-    found = document.get("next_failure")
+def _next_failure(document: Report) -> Iterator[str]:
+    found = document.next_failure
     if found is None:
         return
-    yield from ("", "## The next failure", *_origin(document), "", f"{escaped(found['sentence'])}.")
+    yield from ("", "## The next failure", *_origin(document), "", f"{escaped(found.sentence)}.")
     shown = shown_losses(found)
     if shown.unsafe:
         heads = loss_columns(found)
@@ -99,116 +98,113 @@ def _next_failure(document: Mapping[str, Any]) -> Iterator[str]:
         yield from (f"| {' | '.join(map(escaped, cells[: len(heads)]))} |" for cells in shown.unsafe)
     if shown.left_out:
         yield from ("", f"and {shown.left_out} more, in findings.json.")
-    for way in found["raises_margin"]:
-        yield from ("", f"{escaped(way['text'])}.", "", *quoting.markdown_block(remedies.step_lines(way)))
-    if shown.undecided or found["not_known"]:
+    for way in found.raises_margin:
+        yield from ("", f"{escaped(way.text)}.", "", *quoting.markdown_block(remedies.step_lines(way)))
+    if shown.undecided or found.not_known:
         yield ""
     if shown.undecided:
         yield f"- ? {counted(shown.undecided_losses, 'loss', 'losses')} not decided: {escaped(undecided_names(shown))}"
-    yield from (f"- ? {escaped(one['what'])}. Needed: {markdown_prose(one['needs'])}." for one in found["not_known"])
+    yield from (f"- ? {escaped(one.what)}. Needed: {markdown_prose(one.needs)}." for one in found.not_known)
 
 
-def _origin(document: Mapping[str, Any]) -> Iterator[str]:
+def _origin(document: Report) -> Iterator[str]:
     if note := remedies.origin_note(document):
         yield from ("", f"> {escaped(note)}")
 
 
-def _incident(incident: Mapping[str, Any], document: Mapping[str, Any]) -> Iterator[str]:
-    yield from ("", f"## {incident['severity']}: {escaped(incident['headline'])}", "")
-    yield f"{incident['cause']}, {escaped(lifecycle_text(incident))}. {markdown_prose(incident['impact'])}"
+def _incident(incident: ReportedIncident, document: Report) -> Iterator[str]:
+    yield from ("", f"## {incident.severity}: {escaped(incident.headline)}", "")
+    yield f"{incident.cause}, {escaped(lifecycle_text(incident))}. {markdown_prose(incident.impact)}"
     yield from (
         "",
-        f"**{incident['confidence'].capitalize()}.** {markdown_prose(incident['confidence_why'])}",
+        f"**{incident.confidence.capitalize()}.** {markdown_prose(incident.confidence_why)}",
         "",
         "### Evidence",
         "",
     )
-    yield from (f"- for, {escaped(line['observer'])}: {markdown_prose(line['text'])}" for line in incident["evidence_for"])
-    yield from (
-        f"- against, {escaped(view['observer'])}: {markdown_prose(view['text'])}" for view in incident["evidence_against"]
-    )
-    yield from (f"- ? {markdown_prose(text)}" for text in incident["not_known"])
-    if incident.get("candidates"):
+    yield from (f"- for, {escaped(line.observer)}: {markdown_prose(line.text)}" for line in incident.evidence_for)
+    yield from (f"- against, {escaped(view.observer)}: {markdown_prose(view.text)}" for view in incident.evidence_against)
+    yield from (f"- ? {markdown_prose(text)}" for text in incident.not_known)
+    if incident.candidates:
         yield from ("", "### Candidates", "")
-        yield from (f"- {CANDIDATE[one['state']]} {markdown_prose(candidate_text(one))}" for one in incident["candidates"])
-    yield from _explained(incident.get("groups", ()))
+        yield from (f"- {CANDIDATE[one.state]} {markdown_prose(candidate_text(one))}" for one in incident.candidates)
+    yield from _explained(incident.groups)
     yield from ("", "### Remediation", *_origin(document))
-    numbered = [step for step in incident["remediation"] if step["kind"] != "do_not"]
+    numbered = [step for step in incident.remediation if step.kind != "do_not"]
     for number, step in enumerate(numbered, 1):
-        cost = f" Cost: {markdown_prose(step['cost'])}" if step["cost"] else ""
-        yield from ("", f"{number}. **{_STEPS[step['kind']]}.** {_step_text(step)}{cost}")
-        if step["commands"]:
+        cost = f" Cost: {markdown_prose(step.cost)}" if step.cost else ""
+        yield from ("", f"{number}. **{_STEPS[step.kind]}.** {_step_text(step)}{cost}")
+        if step.commands:
             yield from ("", *(f"   {line}" for line in quoting.markdown_block(remedies.step_lines(step))))
-    for step in incident["remediation"]:
-        if step["kind"] == "do_not":
+    for step in incident.remediation:
+        if step.kind == "do_not":
             yield from ("", f"Do not {_step_text(step)}")
 
 
-def _explained(groups: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+def _explained(groups: Sequence[CodeGroup]) -> Iterator[str]:
     yield from ("", "### Explained findings", "") if groups else ()
     for group in groups:
-        more = f" and {group['findings'] - len(group['first'])} more" if group["findings"] > len(group["first"]) else ""
-        places = ", ".join(escaped(place, 80) for place in group["first"])
-        number = counted(group["findings"], "finding")
-        yield f"- {group['code']} {escaped(group['name'].replace('_', ' '))}: {number}, {places}{more}"
+        more = f" and {group.findings - len(group.first)} more" if group.findings > len(group.first) else ""
+        places = ", ".join(escaped(place, 80) for place in group.first)
+        number = counted(group.findings, "finding")
+        yield f"- {group.code} {escaped(group.name.replace('_', ' '))}: {number}, {places}{more}"
 
 
-def _step_text(step: Mapping[str, Any]) -> str:
+def _step_text(step: ReportedStep) -> str:
     text = remedies.step_text(step)
     shown = quoting.written(text, words=markdown_prose, span=quoting.markdown_span, line=quoting.markdown_span)
     return " ".join(shown.split("\n"))
 
 
-def _views(views: Mapping[str, Any] | None) -> Iterator[str]:
-    if not views or len(views["columns"]) < 2:  # noqa: PLR2004 -- one column is agreement
+def _views(views: ReportedViews) -> Iterator[str]:
+    if len(views.columns) < 2:  # noqa: PLR2004 -- one column is agreement
         return
     yield from ("", "## Views, side by side", "")
-    yield f"| | {' | '.join(escaped(who(column['observers'])) for column in views['columns'])} |"
-    yield "|---" * (len(views["columns"]) + 1) + "|"
-    for number, question in enumerate(views["rows"]):
-        first = views["columns"][0]["values"][number]
+    yield f"| | {' | '.join(escaped(who(column.observers)) for column in views.columns)} |"
+    yield "|---" * (len(views.columns) + 1) + "|"
+    for number, question in enumerate(views.rows):
+        first = views.columns[0].values[number]
         listed_rows = [
-            f"{'' if c['values'][number] in {first, NOT_ASKED} else '≠ '}{escaped(c['values'][number], 120)}"
-            for c in views["columns"]
+            f"{'' if c.values[number] in {first, NOT_ASKED} else '≠ '}{escaped(c.values[number], 120)}" for c in views.columns
         ]
         yield f"| {escaped(question)} | {' | '.join(listed_rows)} |"
 
 
-def _findings(document: Mapping[str, Any]) -> Iterator[str]:
-    inside = incident_numbers(document)
-    open_findings = (finding for finding in document["findings"] if finding["status"] in {"FAIL", "UNKNOWN"})
-    shown = [finding for finding in open_findings if finding["fingerprint"] not in inside]
+def _findings(document: Report) -> Iterator[str]:
+    inside = document.incident_numbers
+    open_findings = (finding for finding in document.findings if finding.status in {"FAIL", "UNKNOWN"})
+    shown = [finding for finding in open_findings if finding.fingerprint not in inside]
     yield from ("", "## Other findings" if inside else "## Findings", "")
     if not shown:
         yield "None."
         return
     yield from ("| Severity | Check | Where | What | Since |", "|---|---|---|---|---|")
     for finding in shown[:MOST_FINDINGS]:
-        severity = finding["severity"] if finding["status"] == "FAIL" else "? not known"
-        has_past = finding["status"] == "FAIL" or finding["lifecycle"] in {"resolved", "incomparable"}
+        severity = finding.severity if finding.status == "FAIL" else "? not known"
+        has_past = finding.status == "FAIL" or finding.lifecycle in {"resolved", "incomparable"}
         since = ", ".join(
-            part for part in (LIFECYCLE[finding["lifecycle"]] if has_past else "", "muted" if finding["muted"] else "") if part
+            part for part in (LIFECYCLE[finding.lifecycle] if has_past else "", "muted" if finding.muted else "") if part
         )
-        name, message = escaped(finding["resource"]["name"], 160), escaped(finding["message"], 600)
-        yield f"| {severity} | {finding['code']} | {name} | {message} | {since} |"
+        name, message = escaped(finding.resource.name, 160), escaped(finding.message, 600)
+        yield f"| {severity} | {finding.code} | {name} | {message} | {since} |"
     if len(shown) > MOST_FINDINGS:
         yield from ("", f"and {counted(len(shown) - MOST_FINDINGS, 'more finding')}, in findings.json.")
 
 
-def _coverage(document: Mapping[str, Any]) -> Iterator[str]:
-    unknown = document["coverage"]["unknown"]
+def _coverage(document: Report) -> Iterator[str]:
+    unknown = document.coverage.unknown
     by_status = {"PASS": "pass", "FAIL": "fail", "UNKNOWN": "not known", "NOT_APPLICABLE": "not applicable"}
-    reported = ", ".join(f"{document['counts'][status]} {word}" for status, word in by_status.items())
+    reported = ", ".join(f"{getattr(document.counts, status)} {word}" for status, word in by_status.items())
     yield from ("", "## Coverage", "")
     yield f"{reported}."
     yield ""
     for shown, words in [unknowns.trusted_hosts_advice(document)] if unknowns.trusted_hosts_advice(document) else []:
         yield f"- ? no login was tried at brokers that the cluster file does not trust. Needed: `{shown}` {words}."
     for read in unknown[:_MOST_READS]:
-        needs = f" Needed: {escaped(read['needs'])}." if read["needs"] and not unknowns.untrusted_host(read) else ""
-        observer, operation = escaped(observer_name(read["observer"])), escaped(read["operation"])
-        yield f"- ? {observer}, {operation}: {escaped(read['error'], 300)}.{needs}"
+        needs = f" Needed: {escaped(read.needs)}." if read.needs and not unknowns.untrusted_host(read) else ""
+        observer, operation = escaped(observer_name(read.observer)), escaped(read.operation)
+        yield f"- ? {observer}, {operation}: {escaped(read.error, 300)}.{needs}"
     if len(unknown) > _MOST_READS:
         yield f"- ? and {counted(len(unknown) - _MOST_READS, 'more read')}, in findings.json"
-    yield from (f"- not covered: {escaped(text)}" for text in document["never_asked"])
-    yield from (f"- ? a damaged snapshot was skipped: {escaped(text)}" for text in document["passed_over"])
+    yield from (f"- not covered: {escaped(text)}" for text in document.never_asked)
+    yield from (f"- ? a damaged snapshot was skipped: {escaped(text)}" for text in document.passed_over)

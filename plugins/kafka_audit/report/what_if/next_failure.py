@@ -1,12 +1,11 @@
 """The next failure: what stops if a single broker, rack or controller goes. Checks judge how severe that is, not this page."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model import quoting
-from kafka_audit.model.commands import Line
+from kafka_audit.model.report import MarginStep, NextFailure, OpenInput, SingleLoss
 from kafka_audit.model.text import clean, listing, our_line, start_upper
 from kafka_audit.report import remedies
 from kafka_audit.report.parties.matrix import short
@@ -30,8 +29,8 @@ _STATES = {True: "safe", False: "not safe", None: "not known"}
 _ELECTS = {True: "has a leader", False: "elects none", None: "not known"}
 
 
-def build_next_failure(view: ClusterView) -> dict[str, Any] | None:
-    """Return what becomes of the cluster without each broker, rack and controller, JSON-ready; None where none was read."""
+def build_next_failure(view: ClusterView) -> NextFailure | None:
+    """Return what becomes of the cluster without each broker, rack and controller; None where none was read."""
     found = [answer(view, loss) for loss in _single(view)]
     if not found:
         return None
@@ -39,14 +38,17 @@ def build_next_failure(view: ClusterView) -> dict[str, Any] | None:
     unread = dict(_unread(view))
     questions = [(question.what, question.needs) for answer in found for question in answer.not_known if question.decides]
     unknown = dict.fromkeys([*questions, *unread.values()])
-    return {
-        "sentence": our_line(_sentence(found, worst, [*unread]), 1000),
-        "worst": None if worst.safe else clean(worst.loss.name),
-        "losses": [_row(answer) for answer in found[:_MOST]],
-        "omitted": max(len(found) - _MOST, 0),
-        "raises_margin": [_way(text, line) for text, line in losses.ways_with_commands(worst, view)],
-        "not_known": [{"what": clean(what, 500), "needs": our_line(needs, 500)} for what, needs in [*unknown][:_UNKNOWN]],
-    }
+    return NextFailure(
+        sentence=our_line(_sentence(found, worst, [*unread]), 1000),
+        worst=None if worst.safe else clean(worst.loss.name),
+        losses=tuple(_row(answer) for answer in found[:_MOST]),
+        omitted=max(len(found) - _MOST, 0),
+        raises_margin=tuple(
+            MarginStep(text=text, commands=tuple(quoting.lines([line])), lines=remedies.reported_parts([line]))
+            for text, line in losses.ways_with_commands(worst, view)
+        ),
+        not_known=tuple(OpenInput(what=clean(what, 500), needs=our_line(needs, 500)) for what, needs in [*unknown][:_UNKNOWN]),
+    )
 
 
 def _single(view: ClusterView) -> Sequence[PartyLoss]:
@@ -83,19 +85,15 @@ def _kinds(found: Sequence[Answer]) -> str:
     return " or ".join(part for part in (", ".join(kinds[:-1]), kinds[-1]) if part)
 
 
-def _way(text: str, line: Line) -> dict[str, Any]:
-    return {"text": text, "commands": [*quoting.lines([line])], "lines": remedies.parts_to_json([line])}
-
-
-def _row(found: Answer) -> dict[str, Any]:
-    return {
-        "loss": clean(found.loss.name),
-        "safe": found.safe,
+def _row(found: Answer) -> SingleLoss:
+    return SingleLoss(
+        loss=clean(found.loss.name),
+        safe=found.safe,
         **{kind: found.effects.get(kind, topics.NONE).partitions for kind in _KINDS},
-        "elects": found.quorum.elects if found.quorum.lost else None,
-        "quorum_lost": found.quorum.lost,
-        "why": our_line(losses.reasons_of(found), 500),
-    }
+        elects=found.quorum.elects if found.quorum.lost else None,
+        quorum_lost=found.quorum.lost,
+        why=our_line(losses.reasons_of(found), 500),
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,9 +106,9 @@ class ShownLosses:
     undecided_losses: int
 
 
-def shown_losses(document: Mapping[str, Any]) -> ShownLosses:
+def shown_losses(document: NextFailure) -> ShownLosses:
     """Return the losses that a page lists: those that are not safe, and apart from them those that are not decided."""
-    unsafe, undecided = ([row for row in document["losses"] if row["safe"] is state] for state in (False, None))
+    unsafe, undecided = ([row for row in document.losses if row.safe is state] for state in (False, None))
     groups = _alike(unsafe)
     return ShownLosses(
         unsafe=tuple(_cells(group) for group in groups[:_ROWS]),
@@ -120,18 +118,18 @@ def shown_losses(document: Mapping[str, Any]) -> ShownLosses:
     )
 
 
-def _alike(rows: Sequence[Mapping[str, Any]]) -> list[list[Mapping[str, Any]]]:
-    groups: dict[tuple[object, ...], list[Mapping[str, Any]]] = {}
+def _alike(rows: Sequence[SingleLoss]) -> list[list[SingleLoss]]:
+    groups: dict[tuple[object, ...], list[SingleLoss]] = {}
     for row in rows:
-        kind, _, _ = row["loss"].partition(":")
-        numbers = (row[key] for key in (*_KINDS, "elects", "quorum_lost"))
-        groups.setdefault((kind, *numbers), []).append(row)
+        kind, _, _ = row.loss.partition(":")
+        numbers = (row.offline, row.unclean, row.not_writable, row.at_risk, row.quorum_lost)
+        groups.setdefault((kind, *numbers, row.elects), []).append(row)
     return list(groups.values())
 
 
-def _cells(group: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
-    kind, _, _ = group[0]["loss"].partition(":")
-    names = [row["loss"].partition(":")[2] for row in group]
+def _cells(group: Sequence[SingleLoss]) -> tuple[str, ...]:
+    kind, _, _ = group[0].loss.partition(":")
+    names = [row.loss.partition(":")[2] for row in group]
     ids = [int(name) if name.isdecimal() and name.isascii() else name for name in names]
     who = f"{start_upper(kind)}{'' if len(group) == 1 else 's'} {short(ids)}"
     return who, *_loss_cells(group[0])
@@ -142,16 +140,16 @@ def undecided_names(shown: ShownLosses) -> str:
     return listing(row[0] for row in shown.undecided)
 
 
-def loss_columns(document: Mapping[str, Any]) -> tuple[str, ...]:
+def loss_columns(document: NextFailure) -> tuple[str, ...]:
     """Return the heads of the table; without the quorum where no loss touches it."""
-    return _COLUMNS if any(row["quorum_lost"] for row in document["losses"]) else _COLUMNS[:-1]
+    return _COLUMNS if any(row.quorum_lost for row in document.losses) else _COLUMNS[:-1]
 
 
-def _loss_cells(row: Mapping[str, Any]) -> tuple[str, ...]:
+def _loss_cells(row: SingleLoss) -> tuple[str, ...]:
     """Return the cells of a loss but for its name, that of the quorum last; the words are ours, or cleaned."""
-    leaderless = f"{row['offline']}{' + ' + str(row['unclean']) + ' unclean' if row['unclean'] else ''}"
-    quorum = _ELECTS[row["elects"]] if row["quorum_lost"] else "–"  # noqa: RUF001 -- the sign for "not asked"
-    return _STATES[row["safe"]], leaderless, str(row["not_writable"]), str(row["at_risk"]), quorum
+    leaderless = f"{row.offline}{' + ' + str(row.unclean) + ' unclean' if row.unclean else ''}"
+    quorum = _ELECTS[row.elects] if row.quorum_lost else "–"  # noqa: RUF001 -- the sign for "not asked"
+    return _STATES[row.safe], leaderless, str(row.not_writable), str(row.at_risk), quorum
 
 
 def _table(rows: Sequence[Sequence[str]], width: int) -> Iterator[str]:
@@ -166,9 +164,9 @@ def _table(rows: Sequence[Sequence[str]], width: int) -> Iterator[str]:
         yield f"    {'  '.join(cell.ljust(size) for cell, size in zip(cells, widths, strict=False))}".rstrip()
 
 
-def next_failure_lines(document: Mapping[str, Any], width: int) -> Iterator[str]:
+def next_failure_lines(document: NextFailure, width: int) -> Iterator[str]:
     """Yield the section for a terminal, below its title."""
-    yield from wrap(f"{document['sentence']}.", width, "  ", "  ")
+    yield from wrap(f"{document.sentence}.", width, "  ", "  ")
     shown = shown_losses(document)
     if shown.unsafe:
         yield from _table([loss_columns(document), *shown.unsafe], width)
@@ -176,8 +174,8 @@ def next_failure_lines(document: Mapping[str, Any], width: int) -> Iterator[str]
         yield f"    and {shown.left_out} more, in findings.json"
     if shown.unsafe and shown.undecided:
         yield from wrap(f"not decided: {undecided_names(shown)}", width, "  ? ", "    ")
-    for way in document["raises_margin"]:
-        yield from wrap(f"{way['text']}.", width, "  ", "  ")
+    for way in document.raises_margin:
+        yield from wrap(f"{way.text}.", width, "  ", "  ")
         yield from (f"    {line}" for line in remedies.step_lines(way))
-    for question in document["not_known"]:
-        yield from wrap(f"{question['what']}. Needed: {question['needs']}.", width, "  ? ", "    ")
+    for question in document.not_known:
+        yield from wrap(f"{question.what}. Needed: {question.needs}.", width, "  ? ", "    ")
