@@ -7,7 +7,7 @@ import pytest
 from kafka.protocol.admin import DescribeUserScramCredentialsRequest, DescribeUserScramCredentialsResponse
 
 from collect.columns import collected
-from collect.fakes import refused, server
+from collect.fakes import frame, refused, server
 from collect.quorum_node import CLOCK, VOTERS, QuorumNode
 from kafka_audit.clients.protocol.conversation import ClientOptions
 from kafka_audit.clients.targets import Target
@@ -286,24 +286,13 @@ class Keeper(QuorumNode):
         self.requests.append((50, 0, request))
         asked = [user.name for user in DescribeUserScramCredentialsRequest.decode(request, version=0, header=True).users]
         result = DescribeUserScramCredentialsResponse.DescribeUserScramCredentialsResult
-        results = [
-            result(
-                version=0,
-                user=name,
-                error_code=0 if name in self.users else 91,
-                error_message=None,
-                credential_infos=[
-                    result.CredentialInfo(version=0, mechanism=mechanism, iterations=4096)
-                    for mechanism in self.users.get(name, ())
-                ],
-            )
-            for name in asked
-        ]
-        message = DescribeUserScramCredentialsResponse(
-            version=0, throttle_time_ms=0, error_code=self.quorum_error, error_message=None, results=results
-        )
-        message.with_header(correlation_id=int.from_bytes(request[4:8], "big"))
-        connection.sendall(message.encode(framed=True, header=True))
+        results = []
+        for name in asked:
+            known = [result.CredentialInfo(mechanism=mechanism, iterations=4096) for mechanism in self.users.get(name, ())]
+            results.append(result(user=name, error_code=0 if known else 91, error_message=None, credential_infos=known))
+        head = {"version": 0, "error_code": self.quorum_error, "error_message": None}
+        message = DescribeUserScramCredentialsResponse(**head, results=results)
+        connection.sendall(frame(message, int.from_bytes(request[4:8], "big"), in_order=True))
 
 
 def scram_rows(keeper, *logins):
