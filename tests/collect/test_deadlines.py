@@ -31,6 +31,7 @@ from kafka_audit.collect.snapshot import take_snapshot
 from kafka_audit.model.cluster import Cluster, Limits, Logs, Security, Vantage, ZookeeperAccess
 from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.tables import BrokerConfig, BrokerView, Probe, RegisteredBroker, RegisteredTopic, SourceRead
+from made_rows import made
 from testbed.certificates import Authority
 
 NEVER = 3600.0
@@ -228,13 +229,8 @@ def test_files_have_their_own_time_when_samples_took_all_they_could(tmp_path):
 
 @pytest.mark.parametrize("reported", ["999999999", "9" * 5000])
 def test_a_session_time_that_no_broker_has_is_not_waited_for(reported):
-    refused = Probe(
-        sample=1, vantage="worker", role="client", from_broker=None, broker_id=0, listener="L", protocol="PLAINTEXT", host="h",
-        port=1, via=None, layer="tcp", outcome="failed", error="connection refused", detail=None,
-    )  # fmt: skip
-    config = BrokerConfig(
-        observer="broker:1", broker_id=1, key="broker.session.timeout.ms", value=reported, source=4, sensitive=False
-    )
+    refused = made(Probe, broker_id=0, listener="L", port=1, outcome="failed", error="connection refused")
+    config = made(BrokerConfig, key="broker.session.timeout.ms", value=reported)
     assert sample_again.session_wait(collected([refused, config])) <= sample_again.MOST_SESSION_S + sample_again.TICK_S
     honest = replace(config, value="40000")
     assert sample_again.session_wait(collected([refused, honest])) == 40 + sample_again.TICK_S

@@ -25,6 +25,7 @@ from kafka_audit.model.tables import (
     ViewBroker,
     ViewTopic,
 )
+from made_rows import made
 
 QUICK = Limits(read_s=60.0, settle_s=0.1, audit_s=600.0)
 SHELL = "x ;touch /tmp/P;#"
@@ -148,9 +149,7 @@ def test_a_cluster_with_odd_but_legal_names_loses_nothing():
 
 
 MEMBER = GroupMember(sample=2, observer="broker:1", broker_id=1, group="g", state="Stable", client_id="", host="h", partitions=())
-DIRECTORY = LogDir(
-    sample=1, observer="broker:1", broker_id=1, path="/data", error=0, total_bytes=None, usable_bytes=None, replicas=1
-)
+DIRECTORY = made(LogDir, path="/data", replicas=1)
 RULE = Acl(
     acls_digest="d", resource_type="Topic", resource_name="t", pattern_type="LITERAL", principal="User:a", host="*",
     operation="Read", permission="ALLOW",

@@ -20,6 +20,7 @@ from kafka_audit.collect.snapshot import _vouchers, take_snapshot
 from kafka_audit.model.cluster import Cluster, Limits, Logs, Vantage, ZookeeperAccess
 from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.tables import BrokerView, RegisteredPartition, SourceRead, ViewBroker, ViewTopic
+from made_rows import made
 
 MOST = 20
 METADATA = 3
@@ -135,12 +136,8 @@ def test_files_count_as_rows(tmp_path, started):
 
 def test_a_list_that_one_broker_gives_is_one_claim_and_one_that_many_give_is_more():
     views = [
-        BrokerView(
-            sample=1, observer=f"broker:{broker}", broker_id=broker, listener="L", address="a:1", kafka_cluster_id=None,
-            controller_id=0, brokers_listed=1, topics_listed=0, brokers_digest=digest, topics_digest="t", metadata_version=9,
-        )
-        for broker, digest in ((0, "same"), (1, "same"), (2, "other"))
-    ]  # fmt: skip
+        made(BrokerView, broker_id=broker, brokers_digest=digest) for broker, digest in ((0, "same"), (1, "same"), (2, "other"))
+    ]
     listed = [
         ViewBroker(brokers_digest=digest, broker_id=broker, host="h", port=1, rack=None)
         for digest, broker in (("same", 7), ("other", 8))

@@ -17,6 +17,7 @@ from kafka_audit.collect.probes import command_vantages
 from kafka_audit.collect.queue_vantages import QueueAnswer
 from kafka_audit.model.cluster import Cluster, Limits, Security, Tls, Vantage
 from kafka_audit.model.tables import Probe, RegisteredBroker, RegisteredEndpoint, SourceRead
+from made_rows import made
 from testbed.certificates import Authority
 
 DMZ = Vantage(name="clients", queue="dmz")
@@ -28,9 +29,7 @@ def target(address, broker_id=0):
 
 
 def registration(broker_id=0, mzxid=7):
-    return RegisteredBroker(
-        sample=1, broker_id=broker_id, rack=None, ephemeral_owner=1, registered_ms=0, czxid=mzxid, mzxid=mzxid
-    )
+    return made(RegisteredBroker, broker_id=broker_id, ephemeral_owner=1, czxid=mzxid, mzxid=mzxid)
 
 
 def errand(targets, registered):

@@ -12,6 +12,7 @@ import kafka_audit
 from kafka_audit.clients import failures, sockets
 from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.tables import Probe, SourceRead
+from made_rows import made
 
 PACKAGE = Path(kafka_audit.__file__).parent
 GENERAL = {ReadFailure.UNKNOWN, ReadFailure.NO_ANSWER, ReadFailure.THROTTLED}  # their words mean other things as well
@@ -71,9 +72,7 @@ def test_a_member_of_a_later_version_is_unknown_and_not_guessed_by_its_text():
 
 def test_a_layer_that_works_has_no_failure():
     head = {"sample": 1, "vantage": "worker", "role": "client", "from_broker": None, "broker_id": 1, "listener": "A"}
-    probe = Probe(
-        **head, protocol="PLAINTEXT", host="b1", port=9092, via=None, layer="tcp", outcome="ok", error=None, detail=None
-    )
+    probe = made(Probe, **head, host="b1")
     assert probe.failure is None
 
 

@@ -35,6 +35,7 @@ from kafka_audit.model.tables import (
     SourceRead,
     ViewBroker,
 )
+from made_rows import made
 
 
 def of(rows, table):
@@ -185,16 +186,8 @@ def test_controllers_are_spoken_to_as_the_cluster_file_says():
 
 def replica(node, behind, *, voter=False):
     caught = None if behind is None else CLOCK - behind
-    return QuorumReplica(
-        directory_id=None,
-        sample=1,
-        observer="broker:0",
-        replica_id=node,
-        voter=voter,
-        log_end_offset=1,
-        last_fetch_ms=caught,
-        last_caught_up_ms=caught,
-    )
+    times = {"log_end_offset": 1, "last_fetch_ms": caught, "last_caught_up_ms": caught}
+    return made(QuorumReplica, observer="broker:0", replica_id=node, voter=voter, **times)
 
 
 def test_replicas_are_late_by_the_leaders_own_clock():
@@ -297,17 +290,7 @@ class Keeper(QuorumNode):
 
 def scram_rows(keeper, *logins):
     with server(keeper) as (host, port):
-        head = {"sample": 1, "observer": "broker:2", "broker_id": 2, "listener": "bootstrap", "address": f"{host}:{port}"}
-        view = BrokerView(
-            **head,
-            kafka_cluster_id="fake",
-            controller_id=0,
-            brokers_listed=1,
-            topics_listed=0,
-            brokers_digest="b",
-            topics_digest="t",
-            metadata_version=12,
-        )
+        view = made(BrokerView, broker_id=2, listener="bootstrap", address=f"{host}:{port}")
         quorum = {"leader_id": 200, "leader_epoch": 7, "high_watermark": 9}
         led = QuorumView(sample=1, observer="broker:2", node_id=2, **quorum)
         return scram_users.read_scram_users([view, led, *logins], "PLAINTEXT", 1, ClientOptions(read_s=60.0))

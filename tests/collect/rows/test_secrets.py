@@ -32,6 +32,7 @@ from kafka_audit.model.tables import (
     SourceRead,
     TopicConfig,
 )
+from made_rows import made
 
 QUICK = Limits(read_s=60.0, settle_s=0.2, audit_s=600.0)
 HIDDEN = "hunter2-hunter2"  # stands in every secret here
@@ -401,9 +402,7 @@ def test_a_value_that_only_looks_like_it_stays(value):
 
 def test_of_a_short_password_no_form_is_searched_that_words_hold():
     """Reversed, `pots` is stop; its base64 has five characters, which ids of topics hold by chance."""
-    read = SourceRead(
-        sample=1, observer="broker:1", operation="Metadata", target="b", outcome="failed", message="stop cG90c9 706f7473"
-    )
+    read = made(SourceRead, operation="Metadata", target="b", outcome="failed", message="stop cG90c9 706f7473")
     assert without_secrets((read,), {"pots"})[0].message == f"stop cG90c9 {MASK}"
 
 
@@ -432,10 +431,7 @@ def test_the_last_filter_reads_no_value_twice_and_none_after_its_time(monkeypatc
 
 
 def test_our_own_words_are_no_password():
-    probe = Probe(
-        sample=1, vantage="worker", role="client", from_broker=None, broker_id=1, listener="bootstrap", protocol="PLAINTEXT",
-        host="b", port=1, via=None, layer="identity", outcome="ok", error=None, detail=None,
-    )  # fmt: skip
+    probe = made(Probe, listener="bootstrap", host="b", port=1, layer="identity")
     assert without_secrets((probe,), {"bootstrap", "identity"}) == (probe,)
 
 
