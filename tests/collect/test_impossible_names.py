@@ -5,11 +5,10 @@ from dataclasses import replace
 
 import pytest
 
+from collect.taken import taken_of
 from hostile_parties.cluster import HostileCluster
 from hostile_parties.zookeeper import registration
 from kafka_audit.collect.rows.possible_names import without_impossible_names
-from kafka_audit.collect.snapshot import take_snapshot
-from kafka_audit.model.cluster import Cluster, Limits, ZookeeperAccess
 from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.tables import (
     Acl,
@@ -27,15 +26,12 @@ from kafka_audit.model.tables import (
 )
 from made_rows import made
 
-QUICK = Limits(read_s=60.0, settle_s=0.1, audit_s=600.0)
 SHELL = "x ;touch /tmp/P;#"
 LONG = "h" * 32_000
 
 
 def snap(parties, *, zookeeper=True):
-    access = ZookeeperAccess(connect=parties.zookeeper.address) if zookeeper else None
-    cluster = Cluster(name="c", zookeeper=access, bootstrap=tuple(broker.address for broker in parties.brokers), limits=QUICK)
-    return take_snapshot(cluster, snapshot_id="s", say=lambda _: None, secrets={})
+    return taken_of(parties, zookeeper=zookeeper, bootstrap=tuple(broker.address for broker in parties.brokers))
 
 
 def refused(snapshot):

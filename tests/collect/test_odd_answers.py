@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from kazoo.protocol.serialization import write_buffer
 
+from collect.taken import QUICK, taken_of
 from hostile_parties.broker import changed, null_arrays, undecodable_text
 from hostile_parties.cluster import HostileCluster
 from hostile_parties.party import cut
@@ -31,10 +32,9 @@ from kafka_audit.collect.probes import certificates, command_vantages
 from kafka_audit.collect.properties import sources
 from kafka_audit.collect.queue_vantages import QueueAnswer
 from kafka_audit.collect.rows.source_reads import Asking
-from kafka_audit.collect.snapshot import take_snapshot
 from kafka_audit.collect.zookeeper import ensemble, partition_states, znodes
 from kafka_audit.collect.zookeeper.znodes import ZnodeError
-from kafka_audit.model.cluster import Cluster, Limits, Vantage, ZookeeperAccess
+from kafka_audit.model.cluster import Vantage
 from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.tables import (
     BrokerApi,
@@ -52,7 +52,7 @@ from kafka_audit.model.tables import (
 from kafka_audit.model.tables.fitting import misfit
 from kafka_audit.store import Store
 
-QUICK = Limits(read_s=60.0, settle_s=0.2, audit_s=600.0)
+SNAPSHOT = "20261122T120000Z-c-0000"
 OWN = (BrokerApi, BrokerConfig, BrokerIdentity, BrokerView, LeadershipAsked, LogDir)
 CONFIGS, METADATA, VERSIONS, CLUSTER, LOG_DIRS, ACLS, OFFSETS, MOVES = 32, 3, 18, 60, 35, 29, 2, 46
 JAAS = "org.apache.kafka.common.security.plain.PlainLoginModule required"
@@ -67,14 +67,9 @@ def cluster():
 
 def snap(cluster, tmp_path, limits=QUICK):
     """Take a snapshot, publish it and return it as it is read again."""
-    access = ZookeeperAccess(connect=cluster.zookeeper.address)
-    snapshot_id = "20261122T120000Z-c-0000"
-    taken = take_snapshot(
-        Cluster(name="c", zookeeper=access, limits=limits), snapshot_id=snapshot_id, say=lambda _: None, secrets={}
-    )
     store = Store(tmp_path)
-    store.write(taken)
-    return store.read(snapshot_id)
+    store.write(replace(taken_of(cluster, limits=limits), snapshot_id=SNAPSHOT))
+    return store.read(SNAPSHOT)
 
 
 def failed(snapshot):
@@ -487,10 +482,8 @@ def test_a_broker_id_in_a_log_that_no_broker_has_is_left_out():
 
 def test_an_odd_answer_of_a_queue_is_one_failed_row(cluster):
     vantage = Vantage(name="edge", role="client", queue="edge")
-    access = ZookeeperAccess(connect=cluster.zookeeper.address)
     queue_answer = QueueAnswer(endpoints=[[1, 2]], samples=["", ""])
-    audited = Cluster(name="c", zookeeper=access, limits=QUICK, vantages=(vantage,))
-    snapshot = take_snapshot(audited, snapshot_id="s", say=lambda _: None, secrets={}, answers={"edge": queue_answer})
+    snapshot = taken_of(cluster, vantages=(vantage,), answers={"edge": queue_answer})
     (read,) = failed(snapshot)
     assert (read.observer, read.error) == ("vantage:edge", ReadFailure.MALFORMED_ANSWER.words)
     assert honest(snapshot, {0, 1, 2}) == in_full({0, 1, 2})

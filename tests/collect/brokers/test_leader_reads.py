@@ -10,10 +10,10 @@ from kafka.protocol.consumer import ListOffsetsResponse
 
 from collect.columns import collected
 from collect.fakes import Serving, metadata, server
+from collect.taken import target
 from kafka_audit.clients.protocol.conversation import ClientOptions
 from kafka_audit.clients.protocol.primitive_types import WireError
 from kafka_audit.clients.read_error import ReadError
-from kafka_audit.clients.targets import Target
 from kafka_audit.collect.brokers import leader_questions, leader_reads, list_offsets
 from kafka_audit.collect.brokers.consumer_groups import GROUPS, MAY_DESCRIBE_GROUPS
 from kafka_audit.collect.brokers.leader_questions import LeaderQuestion, LeaderQuestionPlan, LeaderQuestions
@@ -38,7 +38,7 @@ from kafka_audit.model.tables import (
     Registry,
     SourceRead,
 )
-from made_rows import made
+from made_rows import made, of
 
 
 def view_of(book, topics, broker=0, cluster="c", offline=()):
@@ -171,18 +171,13 @@ def columns_of(asked):
 
 
 def target_of(fake):
-    host, port = fake.address
-    return Target(broker_id=2, listener="PLAINTEXT", protocol="PLAINTEXT", host=host, port=port, via=None)
+    return target(fake.address, 2, "PLAINTEXT")
 
 
 def ask(fake, questions, *, disks_fail=False, read_s=60.0, transaction_ms=None):
     own = {2: columns_of(questions)} if questions else {}
     plan = LeaderQuestionPlan(questions=own, offline={}, disks_fail=disks_fail, transaction_ms=transaction_ms)
     return LeadershipAsker(target_of(fake), 1, ClientOptions(read_s=read_s), plan).ask()
-
-
-def of(rows, table):
-    return [row for row in rows if isinstance(row, table)]
 
 
 def reads(rows):
@@ -440,14 +435,14 @@ def test_groups_without_the_right_are_a_failed_read(broker, listed, described):
 
 
 def test_a_broker_is_asked_where_it_gave_a_view_and_is_itself(broker):
-    target = target_of(broker)
+    where = target_of(broker)
     plan = LeaderQuestionPlan(questions={}, offline={}, disks_fail=True)
-    view = replace(view_of(ViewBook(), {}, 2), address=target.address)
-    stranger = made(BrokerIdentity, broker_id=2, address=target.address, answered_by=1, kafka_cluster_id="c")
+    view = replace(view_of(ViewBook(), {}, 2), address=where.address)
+    stranger = made(BrokerIdentity, broker_id=2, address=where.address, answered_by=1, kafka_cluster_id="c")
     options = ClientOptions(read_s=1)
-    assert len(leader_reads.askers([view], [target], 1, options, plan)) == 1
-    assert leader_reads.askers([view, stranger], [target], 1, options, plan) == []
-    assert leader_reads.askers([], [target], 1, options, plan) == []
+    assert len(leader_reads.askers([view], [where], 1, options, plan)) == 1
+    assert leader_reads.askers([view, stranger], [where], 1, options, plan) == []
+    assert leader_reads.askers([], [where], 1, options, plan) == []
 
 
 def test_what_did_not_come_in_time_is_a_failed_read(broker):

@@ -5,9 +5,10 @@ from kafka.protocol.admin import DescribeAclsResponse
 
 from collect import fakes
 from collect.fakes import NO_AUTHORIZER, FakeBroker, Garbling, Trickling, server
+from collect.taken import target
 from kafka_audit.clients.protocol.conversation import ClientOptions
 from kafka_audit.clients.protocol.primitive_types import WireError
-from kafka_audit.clients.targets import UNREGISTERED, Target
+from kafka_audit.clients.targets import UNREGISTERED
 from kafka_audit.collect.brokers import acls
 from kafka_audit.collect.brokers.acls import AclBook
 from kafka_audit.collect.brokers.broker_view import CLUSTER, IDENTITY, BrokerAsker
@@ -16,6 +17,7 @@ from kafka_audit.collect.brokers.views import ViewBook
 from kafka_audit.collect.rows.acl_sets import AclEntry
 from kafka_audit.collect.rows.source_reads import MAY_DESCRIBE
 from kafka_audit.model.tables import BOOTSTRAP, AclHolder, BrokerIdentity, LogDir, Reassignment, SourceRead
+from made_rows import of
 
 DESCRIBE, DESCRIBE_CONFIGS = 1 << 8, 1 << 10
 ALL = {3: (0, 12), 18: (0, 3), 29: (0, 3), 32: (0, 4), 35: (0, 4), 46: (0, 0), 60: (0, 0)}
@@ -38,13 +40,9 @@ def broker():
 
 
 def ask(fake, book=None, *, broker_id=2, read_s=60.0, listener="PLAINTEXT"):
-    host, port = fake.address
-    target = Target(broker_id=broker_id, listener=listener, protocol="PLAINTEXT", host=host, port=port, via=None)
-    return BrokerAsker([target], 1, ClientOptions(read_s=read_s), book or ViewBook()).ask().rows
-
-
-def of(rows, table):
-    return [row for row in rows if isinstance(row, table)]
+    return (
+        BrokerAsker([target(fake.address, broker_id, listener)], 1, ClientOptions(read_s=read_s), book or ViewBook()).ask().rows
+    )
 
 
 def reads(rows):

@@ -9,8 +9,8 @@ from kafka.protocol.admin import DescribeUserScramCredentialsRequest, DescribeUs
 from collect.columns import collected
 from collect.fakes import frame, refused, server
 from collect.quorum_node import CLOCK, VOTERS, QuorumNode
+from collect.taken import target
 from kafka_audit.clients.protocol.conversation import ClientOptions
-from kafka_audit.clients.targets import Target
 from kafka_audit.collect.brokers import scram_users
 from kafka_audit.collect.brokers.broker_view import BrokerAsker
 from kafka_audit.collect.brokers.quorum import ControllerAsker, controllers
@@ -35,11 +35,7 @@ from kafka_audit.model.tables import (
     SourceRead,
     ViewBroker,
 )
-from made_rows import made
-
-
-def of(rows, table):
-    return [row for row in rows if isinstance(row, table)]
+from made_rows import made, of
 
 
 def outcomes(rows):
@@ -49,15 +45,14 @@ def outcomes(rows):
 def ask_broker(node, read_s=60.0):
     with server(node) as (host, port):
         node.brokers = {2: (host, port), 7: ("b7", 9092)}
-        target = Target(broker_id=2, listener="PLAINTEXT", protocol="PLAINTEXT", host=host, port=port, via=None)
-        return BrokerAsker([target], 1, ClientOptions(read_s=read_s), ViewBook()).ask().rows
+        return BrokerAsker([target((host, port), 2)], 1, ClientOptions(read_s=read_s), ViewBook()).ask().rows
 
 
 def ask_controller(node):
     with server(node) as (host, port):
         node.brokers = {200: (host, port), 201: ("c2", 9093)}
-        (target,) = controllers(Cluster(name="c", controllers=(f"{host}:{port}",)))
-        return ControllerAsker(target, 1, ClientOptions(read_s=60.0)).ask()
+        (controller,) = controllers(Cluster(name="c", controllers=(f"{host}:{port}",)))
+        return ControllerAsker(controller, 1, ClientOptions(read_s=60.0)).ask()
 
 
 @pytest.mark.parametrize("version", [0, 1, 2])
@@ -162,8 +157,8 @@ def test_a_server_in_a_controllers_place_that_names_no_id_has_no_settings():
 
 def test_a_controller_that_refuses_connections_is_rows():
     host, port = refused()
-    (target,) = controllers(Cluster(name="c", controllers=(f"{host}:{port}",)))
-    rows = ControllerAsker(target, 1, ClientOptions(read_s=60.0)).ask()
+    (controller,) = controllers(Cluster(name="c", controllers=(f"{host}:{port}",)))
+    rows = ControllerAsker(controller, 1, ClientOptions(read_s=60.0)).ask()
     (probe,) = of(rows, ControllerProbe)
     assert (probe.layer, probe.outcome, probe.error) == ("tcp", "failed", "connection refused")
     assert outcomes(rows) == dict.fromkeys(("ApiVersions", "DescribeQuorum"), "connection refused")
@@ -177,8 +172,8 @@ def test_controllers_are_spoken_to_as_the_cluster_file_says():
         listeners={"CONTROLLER": Security(protocol="SSL")},
         reach={"c1:9093": "proxy:1"},
     )
-    (target,) = controllers(named)
-    assert (target.protocol, target.address, target.advertised) == ("SSL", "proxy:1", "c1:9093")
+    (controller,) = controllers(named)
+    assert (controller.protocol, controller.address, controller.advertised) == ("SSL", "proxy:1", "c1:9093")
     assert controllers(Cluster(name="c", controllers=("c1:9093",), listeners={"CONTROLLER": None})) == ()
     with pytest.raises(UsageError, match=r"clusters\.c\.controllers: 'c1' is not an address"):
         controllers(Cluster(name="c", controllers=("c1",)))

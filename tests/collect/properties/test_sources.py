@@ -10,7 +10,7 @@ from upath import UPath
 from kafka_audit.collect.nodes import Nodes, nodes
 from kafka_audit.collect.properties import sources
 from kafka_audit.model.tables import BrokerConfig, BrokerProperty, PropertyLogin, QuorumReplica, SourceRead
-from made_rows import made
+from made_rows import made, of
 
 PLAIN = "org.apache.kafka.common.security.plain.PlainLoginModule required"
 
@@ -34,10 +34,6 @@ def read(paths, brokers=(0, 1, 2), read_s=60.0, controllers=()):
     return sources.read_properties_files(
         paths, Nodes(brokers=tuple(sorted(brokers)), controllers=controllers), 1, read_s, time.monotonic() + 3600
     )
-
-
-def of(rows, table):
-    return [row for row in rows if isinstance(row, table)]
 
 
 def reads(rows):

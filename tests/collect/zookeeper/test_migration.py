@@ -7,7 +7,7 @@ import pytest
 
 from collect.columns import collected, rows_of
 from collect.fakes import FakeZookeeper
-from collect.zookeeper.test_zookeeper_view import failed, look, of, text, znodes
+from collect.zookeeper.test_zookeeper_view import failed, look, text, znodes
 from hostile_parties.broker import HostileBroker
 from hostile_parties.zookeeper import HostileZookeeper, kafka_tree
 from kafka_audit.checks.audit.source_not_collected import source_not_collected
@@ -34,7 +34,7 @@ from kafka_audit.model.tables import (
     SnapshotInfo,
     SourceRead,
 )
-from made_rows import made
+from made_rows import made, of
 
 PREPARED = {"version": 0, "kraft_metadata_offset": -1, "kraft_controller_id": -1, "kraft_metadata_epoch": -1}
 CLAIM = text({"version": 2, "brokerid": 3000, "timestamp": "1795309769771", "kraftControllerEpoch": 4})

@@ -5,10 +5,10 @@ from kazoo.exceptions import NoAuthError
 
 from collect.columns import collected
 from collect.fakes import FakeZookeeper
-from collect.zookeeper.test_zookeeper_view import failed, look, of, text, znodes
+from collect.zookeeper.test_zookeeper_view import failed, look, text, znodes
 from kafka_audit.collect.sampling.replication_gaps import gaps
 from kafka_audit.model.tables import Reassignment, RegisteredPartition, TopicConfig, ViewPartition
-from made_rows import made
+from made_rows import made, of
 
 
 def settings(**config):
