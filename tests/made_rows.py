@@ -2,7 +2,7 @@
 
 from dataclasses import MISSING, fields
 
-from kafka_audit.model.tables import BrokerConfig, BrokerView, columns
+from kafka_audit.model.tables import BrokerConfig, BrokerView, Sample, SnapshotInfo, columns
 
 _PLAIN = {
     "sample": 1,
@@ -21,6 +21,16 @@ _PLAIN = {
 }
 _OF_TABLE = {
     BrokerConfig: {"source": 4},  # the file
+    Sample: {"reason": "first"},
+    SnapshotInfo: {
+        "cluster": "prod",
+        "mode": "zookeeper",
+        "tool_version": "0.1.0",
+        "samples": 1,
+        "settle_s": 5.0,
+        "leader_moves": 0.2,
+        "skew_s": 60.0,
+    },
     BrokerView: {"controller_id": 0, "brokers_listed": 1, "brokers_digest": "b", "topics_digest": "t"},
 }
 _OF_TYPE = {"bigint": 0, "double": 0.0, "string": "", "boolean": False}
