@@ -217,7 +217,7 @@ def test_without_tls_a_pattern_never_suffices(pattern, mechanism):
         assert caught.value.needs == f'trusted_hosts: ["{host}"]'
 
 
-def test_a_certificate_is_no_login():
+def test_a_certificate_is_no_password():
     described = Cluster(name="c", bootstrap=("b1:9092",), security=Security(protocol="SSL"))
     assert trusts(described, target("anyone", protocol="SSL"))
 
