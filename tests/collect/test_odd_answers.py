@@ -19,16 +19,12 @@ from hostile_parties.broker import changed, null_arrays, undecodable_text
 from hostile_parties.cluster import HostileCluster
 from hostile_parties.party import cut
 from hostile_parties.zookeeper import GET_CHILDREN2
-from kafka_audit.clients.protocol.primitive_types import WireError
 from kafka_audit.clients.read_error import ReadError, any_answer
 from kafka_audit.cluster.samples import Samples
-from kafka_audit.collect.brokers import acls, leader_questions, list_offsets, metadata
 from kafka_audit.collect.brokers.consumer_groups import GroupReads
-from kafka_audit.collect.brokers.metadata import MetadataError
 from kafka_audit.collect.brokers.quorum import quorum
 from kafka_audit.collect.logs.lines import scan
 from kafka_audit.collect.nodes import Nodes
-from kafka_audit.collect.probes import certificates, command_vantages
 from kafka_audit.collect.properties import sources
 from kafka_audit.collect.queue_vantages import QueueAnswer
 from kafka_audit.collect.rows.source_reads import Asking
@@ -306,66 +302,10 @@ def test_rows_of_one_answer_that_do_not_fit_their_table_fail_the_read():
 
 
 BYTES = st.binary(max_size=400)
-ASKED = leader_questions.LeaderQuestions(
-    topics=["t"],
-    **dict.fromkeys(leader_questions.LeaderQuestions.__dataclass_fields__.keys() - {"topics"}, np.zeros(1, np.int64)),
-)
-
-
-@given(BYTES, st.integers(0, 13))
-def test_decoders_of_answers_raise_their_own_error_alone(body, version):
-    decoders = (
-        (metadata.decode_metadata_answer, 13),
-        (lambda data, version: metadata.read_topics([data], version), 13),
-        (acls.decode_acls_answer, 3),
-        (lambda data, version: list_offsets.errors(data, version, ASKED), 5),
-    )
-    for decode, most in decoders:
-        try:
-            decode(body, min(version, most))
-        except (MetadataError, WireError):
-            continue
-
-
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
     lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
 )
-KEYS = st.sampled_from(
-    [
-        "leader",
-        "isr",
-        "partitions",
-        "endpoints",
-        "rack",
-        "host",
-        "port",
-        "config",
-        "acls",
-        "id",
-        "brokerid",
-        "leader_epoch",
-        "timestamp",
-    ]
-)
-STAT = znodes.ZnodeStat(*[0] * len(znodes.ZnodeStat._fields))
-
-
-@given(st.dictionaries(KEYS, JSON).map(lambda content: json.dumps(content).encode()) | BYTES)
-def test_decoders_of_znodes_raise_their_own_error_alone(data):
-    for decode in (
-        znodes.parse_state,
-        znodes.parse_assignment,
-        znodes.parse_controller,
-        znodes.parse_cluster_id,
-        lambda d: znodes.parse_registration(1, 1, d, STAT),
-    ):
-        try:
-            decode(data)
-        except ZnodeError:
-            continue
-
-
 STATES = st.fixed_dictionaries(
     {},
     optional={
@@ -394,15 +334,6 @@ def test_states_that_are_decoded_together_are_what_each_is_alone(contents):
             assert getattr(together, name).tolist() == getattr(alone, name).tolist()
         assert together.isr.arrow().to_pylist() == alone.isr.arrow().to_pylist()
     assert partition_states.decoded([HONEST] * 3, np.arange(3)) is not None
-
-
-@given(st.text(max_size=300), st.binary(max_size=300))
-def test_texts_from_anywhere_are_read_or_left_out(text, data):
-    ensemble.parse_server_answer(text, 1, "zk")
-    ensemble.odd_parts(text)
-    command_vantages.parse_probe_output(text, [])
-    znodes.parse_broker_id(text)
-    certificates.decode_certificate(data.hex(), "host")
 
 
 def talk(answer):
