@@ -408,7 +408,7 @@ class Garbling(FakeBroker):
         self._dice = random.Random(seed)  # noqa: S311 -- no secret
 
     def _answer(self, connection, request):
-        caught = _Caught()
+        caught = Caught()
         super()._answer(caught, request)
         spared = len(self.requests) == 1 or self.requests[-1][0] in self._spare
         connection.sendall(caught.data if spared else self._garbled(caught.data))
@@ -430,7 +430,7 @@ class Trickling(FakeBroker):
         self._key = key
 
     def _answer(self, connection, request):
-        caught = _Caught()
+        caught = Caught()
         super()._answer(caught, request)
         if self.requests[-1][0] != self._key:
             connection.sendall(caught.data)
@@ -440,8 +440,10 @@ class Trickling(FakeBroker):
             time.sleep(1)
 
 
-class _Caught:
+class Caught:
     """Stands for a connection; keeps what is sent."""
+
+    data = b""
 
     def sendall(self, data):
         self.data = bytes(data)

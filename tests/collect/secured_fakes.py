@@ -14,7 +14,6 @@ from kafka.protocol.sasl import SaslAuthenticateRequest, SaslAuthenticateRespons
 from collect.fakes import FakeBroker, exactly, server
 
 SAID = "Authentication failed: Invalid username or password"
-OUT_OF_TURN = 34
 
 
 class SecuredBroker(FakeBroker):

@@ -6,7 +6,6 @@ from types import SimpleNamespace
 
 import pytest
 
-from hanging_child import HangingChild
 from kafka_audit.airflow import xcom_keys
 from kafka_audit.airflow.errors import GateFailed
 from kafka_audit.airflow.tasks import audit_tasks
@@ -34,13 +33,6 @@ def store(monkeypatch, tmp_path):
         info = made(SnapshotInfo, cluster=cluster, started_ms=8, finished_ms=8)
         store.write(Snapshot(snapshot_id=snapshot_id, cluster=cluster, cluster_id=f"id-of-{cluster}", rows=(info,)))
     return store
-
-
-@pytest.fixture
-def hanging(monkeypatch):
-    child = HangingChild(monkeypatch)
-    yield child
-    child.close()
 
 
 def poisoned(function, forever):
