@@ -504,11 +504,6 @@ def test_a_slip_in_the_file_is_one_line(tmp_path, text, message):
     assert "\n" not in str(error.value)
 
 
-def test_a_missing_file_tells_how_to_get_one(tmp_path):
-    with pytest.raises(UsageError, match="file not found; set --config, or copy clusters"):
-        settings.load(tmp_path / "clusters.yaml", codes=CODES)
-
-
 def test_bytes_are_no_cluster_file(tmp_path):
     (tmp_path / "clusters.yaml").write_bytes(b"\xff\xfe\x00")
     with pytest.raises(UsageError, match="is not UTF-8 text"):
@@ -534,10 +529,3 @@ def test_a_password_in_the_file_is_refused_and_never_repeated(tmp_path, keys):
     with pytest.raises(UsageError) as error:
         _cluster(tmp_path, keys)
     assert "hunter2" not in str(error.value)
-
-
-def test_a_password_in_the_file_tells_where_it_belongs(tmp_path):
-    with pytest.raises(
-        UsageError, match=r"security\.password: passwords are not allowed in this file; set the environment variable in"
-    ):
-        _cluster(tmp_path, SECRETS["in security"])
