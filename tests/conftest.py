@@ -20,6 +20,7 @@ from hypothesis import HealthCheck, settings
 import airflow_environment
 import counted_work
 import scheduling
+from hanging_child import HangingChild
 from warm_python import WarmPython
 
 os.environ.pop("COLUMNS", None)  # pytest-xdist sets it: texts would break elsewhere with it than without
@@ -137,6 +138,13 @@ def airflow_python():
     airflow_environment.apply()
     with WarmPython("airflow.dag_processing.dagbag") as python:
         yield python
+
+
+@pytest.fixture
+def hanging(monkeypatch):
+    child = HangingChild(monkeypatch)
+    yield child
+    child.close()
 
 
 @pytest.fixture

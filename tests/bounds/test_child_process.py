@@ -13,7 +13,6 @@ from types import SimpleNamespace
 
 import pytest
 
-from hanging_child import HangingChild
 from kafka_audit.bounds import child_process
 from kafka_audit.bounds.child_process import ChildError
 from kafka_audit.model.errors import UsageError
@@ -42,13 +41,6 @@ def _nothing_is_left():
     files, others = len(list(Path("/proc/self/fd").iterdir())), children()  # other tests' Spark may be a child of this process
     yield
     assert (len(list(Path("/proc/self/fd").iterdir())), children()) == (files, others)
-
-
-@pytest.fixture
-def hanging(monkeypatch, _nothing_is_left):
-    child = HangingChild(monkeypatch)
-    yield child
-    child.close()
 
 
 def test_an_answer_comes_back_whole():

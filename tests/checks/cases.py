@@ -41,7 +41,7 @@ def case_files() -> dict[str, tuple[Path, dict[str, Any]]]:
 
 
 FILE_KEYS = frozenset({"check", "says", "page", "edges", "broken_by", "exceptions", "remedies", "world", "cases"})
-EXCEPTIONS = frozenset({"corpus", "remedy", "lint", "healthy", "unread", "observes"})
+EXCEPTIONS = frozenset({"corpus", "remedy", "lint", "healthy", "unread"})
 """What a check may be let off, each with the reason:
 
 corpus:   no fault of `testbed/corpus/faults` breaks it.
@@ -49,7 +49,6 @@ remedy:   no run of the record executed its remedy.
 lint:     it reads server.properties, and `lint` does not run it.
 healthy:  it fails, below HIGH, in a healthy world.
 unread:   by a source of `test_inputs` or a world of `WORLDS`, why it may judge without it; `everything` for all worlds.
-observes: by what `tests/diagnosis/test_readers.py` forbids, why it reads that itself.
 """
 CASE_KEYS = frozenset(
     [
@@ -94,7 +93,7 @@ def cases(code: str) -> dict[str, World]:
 
 def exception(code: str, kind: str) -> Any:
     """Return the reason for which a check is let off, or the reasons by what they are about; empty without one."""
-    return case_files()[code][1].get("exceptions", {}).get(kind, {} if kind in {"unread", "observes"} else "")
+    return case_files()[code][1].get("exceptions", {}).get(kind, {} if kind == "unread" else "")
 
 
 def every_case() -> list[tuple[str, str]]:

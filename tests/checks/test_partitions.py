@@ -8,6 +8,7 @@ from kafka_audit.differences.found import Differences
 from kafka_audit.differences.tables import DIFFERENCES, DeletedTopic, PartitionCount, ReplicaFault, ReplicaState
 from kafka_audit.model.finding import Status
 from kafka_audit.model.tables import Sample, Snapshot, SnapshotInfo
+from made_rows import made
 
 KINDS = {"KA601": "leaderless", "KA604": "under_replicated", "KA606": "single_replica"}
 
@@ -16,10 +17,8 @@ def view(*rows, total=20_000, deleting=0):
     count = dict.fromkeys(("led", "leaderless", "incomplete", "unregistered"), 0)
     counted = PartitionCount(topics=1, partitions=total, deleting=deleting, **count)
     times = {"started_ms": 1, "finished_ms": 2}
-    info = SnapshotInfo(
-        cluster="c", mode="zookeeper", tool_version="1", samples=1, settle_s=5.0, leader_moves=0.2, skew_s=60.0, **times
-    )
-    snapshot = Snapshot(snapshot_id="s", cluster="c", cluster_id="i", rows=(info, Sample(sample=1, reason="first", **times)))
+    rows_of_sample = (made(SnapshotInfo, **times), made(Sample, **times))
+    snapshot = Snapshot(snapshot_id="s", cluster="c", cluster_id="i", rows=rows_of_sample)
     return ClusterView(snapshot, None, Differences.from_rows(DIFFERENCES, (counted, *rows)))
 
 

@@ -34,7 +34,7 @@ snapshot. With `files_alone: true` there is nothing but `properties` and `logins
 
 import hashlib
 from collections.abc import Iterator, Mapping
-from dataclasses import fields, replace
+from dataclasses import replace
 from fnmatch import fnmatch
 from functools import reduce
 from typing import Any
@@ -472,8 +472,3 @@ def _configs(world: World) -> Iterator[Row]:
                 source=world["config_sources"].get(key, 4 if value else 5),
                 sensitive=hidden,
             )
-
-
-def fields_of(row: Row) -> dict[str, Any]:
-    """Return a row as the columns of its table."""
-    return {field.name: getattr(row, field.name) for field in fields(row)}

@@ -16,6 +16,7 @@ from kafka_audit.model.run import SnapshotPair
 from kafka_audit.model.tables import Snapshot, SnapshotInfo, SourceRead
 from kafka_audit.report import digest, gate
 from kafka_audit.store import Store
+from made_rows import made
 from reported import report_of
 
 FIRST, SECOND = "20260131T080000Z-prod-00aa", "20260131T090000Z-prod-00bb"
@@ -24,17 +25,7 @@ PROD = Cluster(name="prod", bootstrap=("127.0.0.1:1",))
 
 def _snapshot(snapshot_id, cluster="prod", cluster_id="id-of-prod"):
     started = int(snapshot_id[9:13]) * 1_000
-    info = SnapshotInfo(
-        cluster=cluster,
-        mode="zookeeper",
-        tool_version="0.1.0",
-        started_ms=started,
-        finished_ms=started + 500,
-        samples=1,
-        settle_s=5.0,
-        leader_moves=0.2,
-        skew_s=60.0,
-    )
+    info = made(SnapshotInfo, cluster=cluster, started_ms=started, finished_ms=started + 500)
     read = SourceRead(sample=1, observer="zookeeper", operation="zookeeper /brokers", target="z:1", outcome="answered")
     return Snapshot(snapshot_id=snapshot_id, cluster=cluster, cluster_id=cluster_id, rows=(info, read))
 

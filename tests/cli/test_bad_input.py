@@ -16,6 +16,7 @@ from kafka_audit.model.finding import Judgement, Status
 from kafka_audit.model.report import report_json
 from kafka_audit.model.tables import Sample, Snapshot, SnapshotInfo
 from kafka_audit.store import Store
+from made_rows import made
 from reported import report_of
 
 NOBODY = "127.0.0.1:9"
@@ -29,11 +30,8 @@ OTHER, OTHER_LATER = "20260131T080000Z-stage-00cc", "20260131T090000Z-stage-00dd
 def snapshot(snapshot_id, cluster="prod", cluster_id=None):
     """Return a small snapshot; nobody told the cluster's id, as in an audit of `DOWN`, unless it is given."""
     started = int(snapshot_id[9:13]) * 1_000
-    info = SnapshotInfo(
-        cluster=cluster, mode="zookeeper", tool_version="0.1.0", started_ms=started, finished_ms=started + 1, samples=1,
-        settle_s=5.0, leader_moves=0.2, skew_s=60.0,
-    )  # fmt: skip
-    look = Sample(sample=1, started_ms=started, finished_ms=started + 1, reason="first")
+    times = {"started_ms": started, "finished_ms": started + 1}
+    info, look = made(SnapshotInfo, cluster=cluster, **times), made(Sample, **times)
     known = cluster_id or f"{Snapshot.UNKNOWN_ID}{cluster}"
     return Snapshot(snapshot_id=snapshot_id, cluster=cluster, cluster_id=known, rows=(info, look))
 

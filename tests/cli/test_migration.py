@@ -6,14 +6,9 @@ from types import SimpleNamespace
 import pytest
 
 from kafka_audit import cli
-from scenarios.loopback_cluster import LoopbackCluster
+from scenarios import beds
 
-
-@pytest.fixture
-def cluster():
-    found = LoopbackCluster()
-    yield found
-    found.close()
+cluster = beds.on_loopback
 
 
 @pytest.fixture

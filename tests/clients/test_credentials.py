@@ -3,56 +3,37 @@
 import sys
 from contextlib import ExitStack
 from datetime import timedelta
+from functools import partial
 
 import pytest
 
-from collect import fakes
+from clients.auditor import AMPLE, PASSWORD, SECRETS, ask
+from clients.auditor import login as auditor_login
+from collect import fakes, taken
 from collect.fakes import FakeBroker, server
 from collect.secured_fakes import SAID, SecuredBroker, tls_server
 from kafka_audit.checks.audit.source_not_collected import source_not_collected
 from kafka_audit.clients.credentials import ClusterLogins
 from kafka_audit.clients.protocol.conversation import ClientOptions, Conversation
 from kafka_audit.clients.read_error import ReadError
-from kafka_audit.clients.targets import Target
 from kafka_audit.cluster.view import ClusterView
-from kafka_audit.collect.brokers.broker_view import PLANNED, BrokerAsker
-from kafka_audit.collect.brokers.views import ViewBook
-from kafka_audit.collect.snapshot import take_snapshot
-from kafka_audit.model.cluster import Cluster, Limits, Security, Tls
+from kafka_audit.collect.brokers.broker_view import PLANNED
+from kafka_audit.model.cluster import Cluster, Security, Tls
 from kafka_audit.model.errors import UsageError
 from kafka_audit.model.finding import Status
 from kafka_audit.model.secrets import Secrets
 from kafka_audit.model.tables import BrokerView, Certificate, Probe, SourceRead
-from testbed.certificates import Authority
 from testbed.certificates import Certificate as Wanted
 
-PASSWORD = "open-sesame-73"  # noqa: S105 -- of a fake
-SECRETS = Secrets({"AUDITOR": PASSWORD}, {})
-LIMITS = Limits(read_s=300.0, settle_s=0.2, audit_s=1800.0)
 LOCAL = ("127.0.0.1", "localhost")
 
 
-@pytest.fixture(scope="module")
-def authority(tmp_path_factory):
-    return Authority(tmp_path_factory.mktemp("tls"))
-
-
-def login(protocol="SASL_PLAINTEXT", mechanism="SCRAM-SHA-512", ca_file=None):
-    tls = Tls(ca_file=str(ca_file)) if ca_file else None
-    return Security(protocol=protocol, mechanism=mechanism, username="auditor", password_env="AUDITOR", tls=tls)  # noqa: S106 -- a variable
-
-
-def target(address, protocol="SASL_PLAINTEXT", broker_id=2, listener="EXTERNAL"):
-    return Target(broker_id=broker_id, listener=listener, protocol=protocol, host=address[0], port=address[1], via=None)
+login = partial(auditor_login, protocol="SASL_PLAINTEXT")
+target = partial(taken.target, broker_id=2, listener="EXTERNAL", protocol="SASL_PLAINTEXT")
 
 
 def cluster(address, wanted, **more):
     return Cluster(name="c", bootstrap=(f"{address[0]}:{address[1]}",), security=wanted, **more)
-
-
-def ask(where, described, secrets=SECRETS, logins=None, read_s=300.0):
-    logins = logins or ClusterLogins(described, secrets)
-    return BrokerAsker([where], 1, ClientOptions(read_s=read_s, logins=logins), ViewBook()).ask().rows
 
 
 def reads(rows):
@@ -90,7 +71,9 @@ def test_a_login_that_is_right_gives_the_view(mechanism):
 def test_tls_and_a_login(authority):
     fake = broker("PLAIN")
     with tls_server(fake, authority.issue("right", LOCAL)) as address:
-        rows = ask(target(address, "SASL_SSL"), cluster(address, login("SASL_SSL", "PLAIN", authority.ca_file)))
+        rows = ask(
+            target(address, protocol="SASL_SSL"), cluster(address, login("PLAIN", protocol="SASL_SSL", ca_file=authority.ca_file))
+        )
     assert {outcome for outcome, *_ in reads(rows).values()} == {"answered"}
     assert [layer for layer, *_ in steps(rows)] == ["dns", "tcp", "tls", "sasl", "api", "identity", "packets"]
     (shown,) = certificates(rows)
@@ -176,8 +159,7 @@ def test_brokers_that_refuse_the_right_login_cost_themselves_although_they_are_n
         for fake in parties:
             fake.brokers = dict(enumerate(places))
         listed = tuple(f"{host}:{port}" for host, port in places)
-        described = Cluster(name="c", bootstrap=listed, security=login(mechanism=mechanism), limits=LIMITS)
-        snapshot = take_snapshot(described, snapshot_id="s", say=str, secrets=SECRETS)
+        snapshot = taken.taken(bootstrap=listed, security=login(mechanism=mechanism), limits=AMPLE, secrets=SECRETS)
     assert {row.observer for row in snapshot.of(BrokerView)} == {f"broker:{number}" for number in range(refusing, 4)}
     refused = {row.target for row in snapshot.of(SourceRead) if row.error == "SASL_AUTHENTICATION_FAILED"}
     assert refused == {*listed[:refusing]}
@@ -239,7 +221,7 @@ def test_a_password_that_is_not_there_is_named_by_its_variable():
 @pytest.mark.parametrize("protocol", ["SSL", "SASL_PLAINTEXT", "SASL_SSL"])
 def test_a_listener_of_which_the_file_says_nothing_is_one_failed_read(protocol):
     with server(broker("PLAIN")) as address:
-        rows = ask(target(address, protocol), cluster(address, Security()), read_s=2.0)
+        rows = ask(target(address, protocol=protocol), cluster(address, Security()), read_s=2.0)
     ((operation, (outcome, error, message, needs)),) = reads(rows).items()
     assert (operation, outcome, error, message) == ("Metadata", "failed", "no credentials", f"EXTERNAL is {protocol}")
     assert needs.startswith(f"listeners: {{EXTERNAL: {{protocol: {protocol}, ")
@@ -247,7 +229,7 @@ def test_a_listener_of_which_the_file_says_nothing_is_one_failed_read(protocol):
 
 def test_a_listener_that_is_not_what_the_file_says_is_told():
     with server(broker("PLAIN")) as address:
-        described = Cluster(name="c", listeners={"EXTERNAL": login("SASL_SSL")})
+        described = Cluster(name="c", listeners={"EXTERNAL": login(protocol="SASL_SSL")})
         read = reads(ask(target(address), described))["Metadata"]
     assert read[1:3] == ("protocols differ", "the cluster file says SASL_SSL, the cluster says SASL_PLAINTEXT")
 
@@ -268,11 +250,11 @@ def test_names_and_mechanisms_of_a_cluster_are_hostile():
 def test_listeners_by_name_come_before_security_and_plaintext_needs_nothing():
     named, general = Security(protocol="SSL"), login()
     logins = ClusterLogins(Cluster(name="c", security=general, listeners={"A": named}), SECRETS)
-    assert logins.security(target(("h", 1), "SSL", listener="A")) is named
-    assert logins.security(target(("h", 1), "SASL_PLAINTEXT", listener="B")) is general
-    assert logins.security(target(("h", 1), "SSL", listener="B")) is None
+    assert logins.security(target(("h", 1), protocol="SSL", listener="A")) is named
+    assert logins.security(target(("h", 1), listener="B")) is general
+    assert logins.security(target(("h", 1), protocol="SSL", listener="B")) is None
     with server(FakeBroker(2)) as address:
-        rows = ask(target(address, "PLAINTEXT"), None, logins=logins)
+        rows = ask(target(address, protocol="PLAINTEXT"), None, logins=logins)
     assert reads(rows)["Metadata"][0] == "answered"
 
 
@@ -300,7 +282,9 @@ WRONG = {
 def test_a_certificate_that_is_not_to_be_trusted_is_told_in_words_and_shown(authority, wanted, words, trusted, named):
     fake = broker("PLAIN")
     with tls_server(fake, authority.issue("wrong", LOCAL, wanted)) as address:
-        rows = ask(target(address, "SASL_SSL"), cluster(address, login("SASL_SSL", "PLAIN", authority.ca_file)))
+        rows = ask(
+            target(address, protocol="SASL_SSL"), cluster(address, login("PLAIN", protocol="SASL_SSL", ca_file=authority.ca_file))
+        )
     assert steps(rows)[-1] == ("tls", "failed", words)
     (shown,) = certificates(rows)
     assert (shown.trusted, shown.name_matches, shown.error) == (trusted, named, words)
@@ -312,8 +296,8 @@ def test_a_certificate_that_is_not_to_be_trusted_is_told_in_words_and_shown(auth
 
 def test_reach_does_not_change_the_name_that_a_certificate_must_show(authority):
     with tls_server(broker("PLAIN"), authority.issue("reached", ("kafka.example",))) as (host, port):
-        via = Target(broker_id=2, listener="L", protocol="SASL_SSL", host="kafka.example", port=9092, via=f"{host}:{port}")
-        wanted = login("SASL_SSL", "PLAIN", authority.ca_file)
+        via = taken.target(("kafka.example", 9092), 2, protocol="SASL_SSL", via=f"{host}:{port}")
+        wanted = login("PLAIN", protocol="SASL_SSL", ca_file=authority.ca_file)
         rows = ask(via, Cluster(name="c", security=wanted, reach={"kafka.example:9092": f"{host}:{port}"}))
     assert reads(rows)["Metadata"][0] == "answered"
     assert [(row.host, row.name_matches) for row in certificates(rows)] == [("kafka.example", True)]
@@ -321,8 +305,8 @@ def test_reach_does_not_change_the_name_that_a_certificate_must_show(authority):
 
 def test_without_a_ca_file_nothing_is_said_of_trust_and_strangers_are_not_spoken_to(authority):
     with tls_server(broker("PLAIN"), authority.issue("right", LOCAL)) as address:
-        rows = ask(target(address, "SASL_SSL"), cluster(address, login("SASL_SSL", "PLAIN")))
-        unknown = ask(target(address, "SASL_SSL"), cluster(address, Security()))
+        rows = ask(target(address, protocol="SASL_SSL"), cluster(address, login("PLAIN", protocol="SASL_SSL")))
+        unknown = ask(target(address, protocol="SASL_SSL"), cluster(address, Security()))
     assert steps(rows)[-1] == ("tls", "failed", "certificate of an unknown issuer")
     assert [(row.trusted, row.name_matches) for row in certificates(rows)] == [(None, True)]
     assert [layer for layer, outcome, _ in steps(unknown) if outcome == "ok"] == ["dns", "tcp", "sasl", "api", "packets"]
@@ -336,8 +320,8 @@ def test_a_client_certificate_that_is_wanted_is_named_and_one_that_fits_opens(au
     without = Security(protocol="SSL", tls=Tls(ca_file=str(authority.ca_file)))
     files = Tls(ca_file=str(authority.ca_file), cert_file=str(mine.certificate), key_file=str(mine.key))
     with tls_server(plain, authority.issue("right", LOCAL), client_auth=True) as address:
-        rows = ask(target(address, "SSL"), cluster(address, without))
-        inside = ask(target(address, "SSL"), cluster(address, Security(protocol="SSL", tls=files)))
+        rows = ask(target(address, protocol="SSL"), cluster(address, without))
+        inside = ask(target(address, protocol="SSL"), cluster(address, Security(protocol="SSL", tls=files)))
     last = [row for row in rows if isinstance(row, Probe)][-1]
     assert (last.outcome, last.error) == ("unknown", "client certificate required")
     assert last.needs == reads(rows)["Metadata"][3] == "cert_file and key_file for EXTERNAL in the cluster file"
@@ -347,14 +331,14 @@ def test_a_client_certificate_that_is_wanted_is_named_and_one_that_fits_opens(au
 
 def test_a_port_that_speaks_no_tls_is_told():
     with server(fakes.garbage) as address:
-        rows = ask(target(address, "SSL"), cluster(address, Security(protocol="SSL")))
+        rows = ask(target(address, protocol="SSL"), cluster(address, Security(protocol="SSL")))
     assert steps(rows)[-1] == ("tls", "failed", "no TLS spoken there")
 
 
 @pytest.mark.parametrize("behave", [fakes.silent, fakes.one_byte_a_second])
 def test_a_handshake_that_hangs_costs_its_deadline(behave):
     with server(behave) as address:
-        rows = ask(target(address, "SSL"), cluster(address, Security(protocol="SSL")), read_s=2.0)
+        rows = ask(target(address, protocol="SSL"), cluster(address, Security(protocol="SSL")), read_s=2.0)
     assert steps(rows)[-1][0] == "tls"
     assert {row.outcome for row in rows if isinstance(row, SourceRead)} == {"failed"}
 
@@ -377,8 +361,9 @@ def test_brokers_without_zookeeper_are_found_and_read_with_a_login():
         addresses = {broker.id: stack.enter_context(server(broker)) for broker in fakes_}
         for broker in fakes_:
             broker.brokers = addresses
-        described = cluster(addresses[0], login(mechanism="SCRAM-SHA-256"), limits=LIMITS, trusted_hosts=("127.0.0.1",))
-        snapshot = take_snapshot(described, snapshot_id="s", say=str, secrets=SECRETS)
+        first = ("{}:{}".format(*addresses[0]),)
+        named = {"bootstrap": first, "trusted_hosts": ("127.0.0.1",), "security": login("SCRAM-SHA-256")}
+        snapshot = taken.taken(**named, limits=AMPLE, secrets=SECRETS)
     assert {row.observer for row in snapshot.of(BrokerView)} == {"broker:0", "broker:1", "broker:2"}
     assert [len(broker.logins) for broker in fakes_] == [2, 1, 1]  # the first is asked for the others, too
 
@@ -387,8 +372,7 @@ def test_a_wrong_password_is_tried_three_times_in_a_whole_audit():
     fake = broker("SCRAM-SHA-256", password="another")  # noqa: S106 -- of a fake
     with ExitStack() as stack:
         listed = tuple(f"{host}:{port}" for host, port in (stack.enter_context(server(fake)) for _ in range(6)))
-        described = Cluster(name="c", bootstrap=listed, security=login(mechanism="SCRAM-SHA-256"), limits=LIMITS)
-        snapshot = take_snapshot(described, snapshot_id="s", say=str, secrets=SECRETS)
+        snapshot = taken.taken(bootstrap=listed, security=login(mechanism="SCRAM-SHA-256"), limits=AMPLE, secrets=SECRETS)
     assert fake.logins == ["auditor"] * 3
     assert {row.error for row in snapshot.of(SourceRead)} == {"SASL_AUTHENTICATION_FAILED", "login paused"}
     (judged,) = {judgement.status for judgement in source_not_collected(ClusterView.of_files(snapshot))}

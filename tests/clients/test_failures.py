@@ -15,11 +15,6 @@ from testbed.certificates import Authority
 HOST = "127.0.0.1"
 
 
-@pytest.fixture(scope="module")
-def authority(tmp_path_factory):
-    return Authority(tmp_path_factory.mktemp("ours"), "ours")
-
-
 def server_context(pair, **settings):
     made = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     made.load_cert_chain(pair.certificate, pair.key)

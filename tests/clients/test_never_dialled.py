@@ -7,6 +7,7 @@ from contextlib import contextmanager
 
 import pytest
 
+from collect import taken
 from collect.fakes import FakeBroker, server
 from kafka_audit.clients import probe_script, sockets
 from kafka_audit.clients.budget import Budget
@@ -14,7 +15,6 @@ from kafka_audit.clients.credentials import ClusterLogins
 from kafka_audit.clients.protocol.conversation import ClientOptions, Conversation
 from kafka_audit.clients.read_error import ReadError
 from kafka_audit.clients.sockets import MEANT, never_dialled
-from kafka_audit.clients.targets import Target
 from kafka_audit.clients.tls import UNVERIFIED
 from kafka_audit.collect.brokers.broker_view import BrokerAsker
 from kafka_audit.collect.brokers.views import ViewBook
@@ -144,8 +144,8 @@ def dialled(monkeypatch):
     return found
 
 
-def target(host, port=9092, broker_id=0, via=None):
-    return Target(broker_id=broker_id, listener="L", protocol="PLAINTEXT", host=host, port=port, via=via)
+def target(host, port=9092, via=None):
+    return taken.target((host, port), via=via)
 
 
 def asked(endpoint, budget=None):

@@ -8,22 +8,19 @@ import time
 import pytest
 from kafka.net.sasl import scram
 
+from clients.auditor import PASSWORD, SECRETS, ask, login
+from collect.taken import target
 from hostile_parties.broker import HostileBroker
 from kafka_audit.clients import login_attempts, sasl, scram_keys
 from kafka_audit.clients.credentials import ClusterLogins
-from kafka_audit.clients.protocol.conversation import ClientOptions
 from kafka_audit.clients.scram_keys import MOST_AT_ADDRESS, MOST_IN_AUDIT, USUAL_ITERATIONS, SaltedPasswords, ScramKeys
-from kafka_audit.clients.targets import Target
-from kafka_audit.collect.brokers.broker_view import BrokerAsker
-from kafka_audit.collect.brokers.views import ViewBook
-from kafka_audit.model.cluster import Cluster, Limits, Security
+from kafka_audit.model.cluster import Cluster, Limits
 from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.tables import SourceRead
 from kafka_audit.watch.reader import Reader
 
-PASSWORD = "open-sesame-73"  # noqa: S105 -- of a fake
 MECHANISM = "SCRAM-SHA-512"
-LOGIN = Security(protocol="SASL_PLAINTEXT", mechanism=MECHANISM, username="auditor", password_env="AUDITOR")  # noqa: S106 -- a variable
+LOGIN = login(MECHANISM, "SASL_PLAINTEXT")
 
 
 @pytest.fixture
@@ -153,9 +150,8 @@ def test_an_audit_reads_a_broker_whose_credential_takes_the_most_iterations(comp
     """The healthy twin: a credential that another tool made, with one salt."""
     with HostileBroker(0, mechanisms=(MECHANISM,), users={"auditor": PASSWORD}) as broker:
         broker.iterations, broker.salt = sasl.MOST_ITERATIONS, b"constant"
-        where = Target(broker_id=0, listener="L", protocol="SASL_PLAINTEXT", host=broker.host, port=broker.port, via=None)
-        logins = ClusterLogins(Cluster(name="c", bootstrap=(broker.address,), security=LOGIN), {"AUDITOR": PASSWORD})
+        logins = ClusterLogins(Cluster(name="c", bootstrap=(broker.address,), security=LOGIN), SECRETS)
         for _ in range(5):
-            rows = BrokerAsker([where], 1, ClientOptions(read_s=300.0, logins=logins), ViewBook()).ask().rows
+            rows = ask(target((broker.host, broker.port), protocol="SASL_PLAINTEXT"), None, logins=logins)
             assert {row.outcome for row in rows if isinstance(row, SourceRead)} == {"answered"}
     assert [iterations for _, iterations in computed] == [sasl.MOST_ITERATIONS]

@@ -5,30 +5,30 @@ The machine trusts another CA in all of these tests, and the server that listens
 
 import re
 import subprocess
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 import kafka_audit
+from clients.auditor import AMPLE, SECRETS
+from clients.auditor import login as auditor_login
 from collect.oidc_server import make_key, oidc_server
+from collect.taken import taken, target
 from hostile_parties.broker import HostileBroker
 from hostile_parties.zookeeper import HostileZookeeper, kafka_tree
 from kafka_audit.cli import main
 from kafka_audit.clients.credentials import ClusterLogins
 from kafka_audit.clients.read_error import ReadError
 from kafka_audit.clients.sockets import THIS_MACHINE, context
-from kafka_audit.clients.targets import Target
 from kafka_audit.clients.tls import TlsFiles, read_tls
 from kafka_audit.collect.probes.command_vantages import python_text
-from kafka_audit.collect.snapshot import take_snapshot
-from kafka_audit.model.cluster import Cluster, Limits, Oidc, Security, Tls, ZookeeperAccess
+from kafka_audit.model.cluster import Cluster, Oidc, Security, Tls, ZookeeperAccess
 from kafka_audit.model.errors import UsageError
 from kafka_audit.model.tables import AuthorityCertificate, BrokerView, RegisteredBroker, SourceRead, ZookeeperMember
 from testbed.certificates import Authority
 
 PACKAGE = Path(kafka_audit.__file__).parent
-SECRETS = {"AUDITOR": "open-sesame-73"}
-LIMITS = Limits(read_s=300.0, settle_s=0.2, audit_s=1800.0)
 HOST = "127.0.0.1"
 
 
@@ -64,8 +64,7 @@ def zookeeper_access(party, ca_file, **login):
     return ZookeeperAccess(connect=party.address, tls=Tls(ca_file=ca_file and str(ca_file)), **login)
 
 
-def snapshot(say=str, **more):
-    return take_snapshot(Cluster(name="c", limits=LIMITS, **more), snapshot_id="s", say=say, secrets=SECRETS)
+snapshot = partial(taken, limits=AMPLE, secrets=SECRETS)
 
 
 def errors(found, observer):
@@ -90,9 +89,7 @@ def test_a_zookeeper_of_the_right_ca_is_read(machine, zookeeper, pinned):
     assert errors(found, "zookeeper") == set()
 
 
-def secured(ca_file):
-    login = {"mechanism": "PLAIN", "username": "auditor", "password_env": "AUDITOR"}
-    return Security(protocol="SASL_SSL", tls=Tls(ca_file=ca_file and str(ca_file)), **login)
+secured = partial(auditor_login, "PLAIN", "SASL_SSL")
 
 
 def test_a_broker_of_another_ca_that_the_machine_trusts_hears_nothing_and_one_of_the_right_ca_is_read(machine, ours):
@@ -113,17 +110,9 @@ def test_a_token_endpoint_of_another_ca_that_the_machine_trusts_gets_no_secret(m
 
         def login(ca_file):
             oidc = Oidc(token_endpoint=endpoint.url, ca_file=str(ca_file))
-            security = Security(
-                protocol="SASL_PLAINTEXT",
-                mechanism="OAUTHBEARER",
-                username="auditor",
-                password_env="AUDITOR",  # noqa: S106 -- a variable
-                oidc=oidc,
-            )
-            target = Target(broker_id=0, listener="L", protocol="SASL_PLAINTEXT", host=HOST, port=9, via=None)
-            return ClusterLogins(Cluster(name="c", bootstrap=(f"{HOST}:9",), security=security), SECRETS).listener_security(
-                target
-            )
+            security = auditor_login("OAUTHBEARER", "SASL_PLAINTEXT", oidc=oidc)
+            logins = ClusterLogins(Cluster(name="c", bootstrap=(f"{HOST}:9",), security=security), SECRETS)
+            return logins.listener_security(target((HOST, 9), protocol="SASL_PLAINTEXT"))
 
         with pytest.raises(ReadError, match="certificate of an unknown issuer"):
             login(ours.ca_file)
@@ -189,8 +178,7 @@ def test_a_file_with_comments_and_a_key_is_taken_and_the_key_leaves_it_nowhere(o
     assert len(access.context.get_ca_certs()) == 2
     assert access.authorities.count("BEGIN") == access.authorities.count("BEGIN CERTIFICATE") == 2
     cluster = Cluster(name="c", security=Security(protocol="SSL", tls=Tls(ca_file=str(file))))
-    target = Target(broker_id=0, listener="L", protocol="SSL", host=HOST, port=9, via=None)
-    assert "PRIVATE KEY" not in python_text([target], 1.0, ClusterLogins(cluster, {}))
+    assert "PRIVATE KEY" not in python_text([target((HOST, 9), protocol="SSL")], 1.0, ClusterLogins(cluster, {}))
 
 
 def test_files_of_a_client_certificate_are_refused_with_key_and_reason(ours, tmp_path):

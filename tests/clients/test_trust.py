@@ -7,7 +7,10 @@ from dataclasses import replace
 
 import pytest
 
+from clients.auditor import AMPLE, PASSWORD, SECRETS, ask, login
 from collect.oidc_server import make_key, oidc_server
+from collect.taken import taken
+from collect.taken import target as taken_target
 from hostile_parties.broker import HostileBroker
 from hostile_parties.party import hang
 from hostile_parties.zookeeper import HostileZookeeper, kafka_tree
@@ -17,28 +20,19 @@ from kafka_audit.clients.credentials import ClusterLogins, trust_advice
 from kafka_audit.clients.kerberos import Tickets
 from kafka_audit.clients.protocol.conversation import ClientOptions, Conversation
 from kafka_audit.clients.read_error import ReadError
-from kafka_audit.clients.targets import Target, registered_targets
+from kafka_audit.clients.targets import registered_targets
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.collect.brokers.broker_view import BrokerAsker
 from kafka_audit.collect.brokers.views import ViewBook
-from kafka_audit.collect.snapshot import take_snapshot
-from kafka_audit.model.cluster import Cluster, Limits, Oidc, Security, Tls, ZookeeperAccess
+from kafka_audit.model.cluster import Cluster, Oidc, Security, ZookeeperAccess
 from kafka_audit.model.finding import Status
 from kafka_audit.model.read_failure import LASTING, ReadFailure
 from kafka_audit.model.tables import BrokerConfig, BrokerView, Probe, RegisteredEndpoint, SourceRead
-from testbed.certificates import Authority
+from made_rows import of
 
-PASSWORD = "open-sesame-73"  # noqa: S105 -- of a fake
 USERS = {"auditor": PASSWORD}
-SECRETS = {"AUDITOR": PASSWORD}
-LIMITS = Limits(read_s=300.0, settle_s=0.2, audit_s=1800.0)
 PASSWORDS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER")
 HOSTILE = "127.0.0.19"
-
-
-@pytest.fixture(scope="module")
-def authority(tmp_path_factory):
-    return Authority(tmp_path_factory.mktemp("tls"))
 
 
 class Brokers:
@@ -66,20 +60,14 @@ class Brokers:
 
     def described(self, **more):
         user = None if self.mechanism == "OAUTHBEARER" else "auditor"
-        wanted = Security(
-            protocol="SASL_SSL",
-            mechanism=self.mechanism,
-            username=user,
-            password_env="AUDITOR",  # noqa: S106 -- a variable
-            tls=Tls(ca_file=str(self.authority.ca_file)),
-        )
-        fields = {"bootstrap": tuple(broker.address for broker in self.honest), "security": wanted, "limits": LIMITS}
-        return Cluster(name="c", **fields | more)
+        wanted = login(self.mechanism, ca_file=self.authority.ca_file, username=user)
+        fields = {"bootstrap": tuple(broker.address for broker in self.honest), "security": wanted, "limits": AMPLE}
+        return fields | more
 
     def audit(self, *, kraft=False, **more):
         if not kraft:
             more["zookeeper"] = ZookeeperAccess(connect=self.zookeeper.address)
-        return take_snapshot(self.described(**more), snapshot_id="s", say=str, secrets=SECRETS)
+        return taken(**self.described(**more), secrets=SECRETS)
 
 
 @contextmanager
@@ -149,12 +137,8 @@ def test_a_broker_that_is_not_trusted_asks_for_no_second_sample():
     assert {ReadFailure.NOT_TRUSTED, ReadFailure.SCRAM_WEAK, ReadFailure.SCRAM_NOT_VERIFIED} <= LASTING
 
 
-def password(mechanism="SCRAM-SHA-512", protocol="SASL_SSL"):
-    return Security(protocol=protocol, mechanism=mechanism, username="auditor", password_env="AUDITOR")  # noqa: S106 -- a variable
-
-
 def target(host, port=9092, via=None, protocol="SASL_SSL", listener="L"):
-    return Target(broker_id=1, listener=listener, protocol=protocol, host=host, port=port, via=via)
+    return taken_target((host, port), 1, listener, protocol, via)
 
 
 def trusts(cluster, where):
@@ -173,7 +157,7 @@ def test_addresses_are_compared_as_they_are_dialled(mechanism):
         name="c",
         bootstrap=("b1.kafka.corp:9092", "[fd00::1]:9092"),
         controllers=("c1.kafka.corp:9093",),
-        security=password(mechanism),
+        security=login(mechanism),
     )
     named = ("b1.kafka.corp", "B1.Kafka.CORP", "b1.kafka.corp.", "fd00::1", "FD00:0:0::1")
     assert [name for name in named if not trusts(described, target(name))] == []
@@ -192,7 +176,7 @@ def test_behind_reach_the_dialled_address_counts():
     described = Cluster(
         name="c",
         bootstrap=("adv.corp:9092",),
-        security=password(),
+        security=login(),
         reach={"adv.corp:9092": "proxy:1", "Adv2.corp:9092": "proxy:2"},
     )
     endpoints = [
@@ -207,12 +191,12 @@ def test_behind_reach_the_dialled_address_counts():
 
 
 def test_a_mechanism_that_hands_the_password_over_wants_tls_where_only_a_pattern_matches():
-    described = Cluster(name="c", bootstrap=("b1:9092",), trusted_hosts=("b2",), security=password("PLAIN", "SASL_PLAINTEXT"))
+    described = Cluster(name="c", bootstrap=("b1:9092",), trusted_hosts=("b2",), security=login("PLAIN", "SASL_PLAINTEXT"))
     assert trusts(described, target("b1", protocol="SASL_PLAINTEXT"))
     assert not trusts(described, target("b2", protocol="SASL_PLAINTEXT"))
-    scram = replace(described, security=password("SCRAM-SHA-256", "SASL_PLAINTEXT"))
+    scram = replace(described, security=login("SCRAM-SHA-256", "SASL_PLAINTEXT"))
     assert trusts(scram, target("b2", protocol="SASL_PLAINTEXT"))
-    tls = replace(described, security=password("PLAIN"))
+    tls = replace(described, security=login("PLAIN"))
     assert trusts(tls, target("b2"))
 
 
@@ -221,11 +205,9 @@ def test_a_mechanism_that_hands_the_password_over_wants_tls_where_only_a_pattern
 def test_without_tls_a_pattern_never_suffices(pattern, mechanism):
     """Nothing proves who is at the other end, so the file names each host."""
     host = "10.20.0.2" if "/" in pattern else "b2.kafka.corp"
-    described = Cluster(
-        name="c", bootstrap=("b1:9092",), trusted_hosts=(pattern,), security=password(mechanism, "SASL_PLAINTEXT")
-    )
+    described = Cluster(name="c", bootstrap=("b1:9092",), trusted_hosts=(pattern,), security=login(mechanism, "SASL_PLAINTEXT"))
     assert not trusts(described, target(host, protocol="SASL_PLAINTEXT"))
-    assert trusts(replace(described, security=password(mechanism)), target(host))
+    assert trusts(replace(described, security=login(mechanism)), target(host))
     by_name = replace(described, trusted_hosts=(pattern, host))
     assert trusts(by_name, target(host, protocol="SASL_PLAINTEXT")) == (mechanism != "PLAIN")
     with pytest.raises(ReadError) as caught:
@@ -257,7 +239,7 @@ def test_a_ticket_goes_to_named_and_trusted_addresses_alone(monkeypatch):
 def test_brokers_that_refuse_a_token_or_ticket_pause_no_attempt_at_another_as_they_would_with_a_password(monkeypatch, mechanism):
     """It may be the broker's own key or rule that is wrong, and no account is locked."""
     monkeypatch.setattr(Tickets, "request", lambda *_: None)
-    security = Security(protocol="SASL_SSL", mechanism="GSSAPI") if mechanism == "GSSAPI" else password(mechanism)
+    security = Security(protocol="SASL_SSL", mechanism="GSSAPI") if mechanism == "GSSAPI" else login(mechanism)
     hosts = [f"b{number}" for number in range(4)]
     logins = ClusterLogins(Cluster(name="c", bootstrap=tuple(f"{host}:9092" for host in hosts), security=security), SECRETS)
     tried = []
@@ -289,7 +271,7 @@ def test_the_line_to_add_names_the_host_and_never_its_domain():
 
 
 def test_what_a_listener_offers_talks_nobody_into_handing_the_password_over():
-    described = Cluster(name="c", bootstrap=("b1:9092",), security=password())
+    described = Cluster(name="c", bootstrap=("b1:9092",), security=login())
     logins = ClusterLogins(described, SECRETS)
     for offered, needs in {
         "PLAIN": "SCRAM-SHA-512 in sasl.enabled.mechanisms of listener L",
@@ -317,11 +299,10 @@ WEAK = {
 }
 
 
-def ask(broker, mechanism="SCRAM-SHA-512"):
+def asked(broker, mechanism="SCRAM-SHA-512"):
     where = target(broker.host, broker.port, protocol="SASL_PLAINTEXT")
-    described = Cluster(name="c", bootstrap=(broker.address,), security=password(mechanism, "SASL_PLAINTEXT"))
-    rows = BrokerAsker([where], 1, ClientOptions(read_s=300.0, logins=ClusterLogins(described, SECRETS)), ViewBook()).ask().rows
-    return rows, [row for row in rows if isinstance(row, SourceRead)]
+    rows = ask(where, Cluster(name="c", bootstrap=(broker.address,), security=login(mechanism, "SASL_PLAINTEXT")))
+    return rows, of(rows, SourceRead)
 
 
 @pytest.mark.parametrize("mechanism", ["SCRAM-SHA-256", "SCRAM-SHA-512"])
@@ -330,7 +311,7 @@ def test_scram_of_a_server_that_is_not_to_be_trusted_ends_as_one_failure(mechani
     with HostileBroker(1, mechanisms=(mechanism,), users=USERS) as broker:
         for field, value in behaves.items():
             setattr(broker, field, value)
-        rows, reads = ask(broker, mechanism)
+        rows, reads = asked(broker, mechanism)
         assert [row for row in rows if isinstance(row, BrokerView | BrokerConfig)] == []
         assert {(row.outcome, row.error) for row in reads} == {("failed", error)}
         assert {words in row.message for row in reads} == {True}
@@ -342,14 +323,14 @@ def test_scram_of_a_server_that_is_not_to_be_trusted_ends_as_one_failure(mechani
 def test_scram_with_iterations_as_tools_write_them_lets_in(iterations):
     with HostileBroker(1, mechanisms=("SCRAM-SHA-512",), users=USERS) as broker:
         broker.iterations = iterations
-        _, reads = ask(broker)
+        _, reads = asked(broker)
     assert {row.outcome for row in reads} == {"answered"}, reads
 
 
 def test_a_proof_that_a_server_repeats_is_not_repeated():
     with HostileBroker(1, mechanisms=("SCRAM-SHA-512",), users={"auditor": "another"}) as broker:
         broker.echo = True
-        _, reads = ask(broker)
+        _, reads = asked(broker)
         (proof,) = [message.rpartition(",p=")[2] for message in broker.scram_messages if ",p=" in message]
     assert {row.error for row in reads} == {"SASL_AUTHENTICATION_FAILED"}
     assert proof not in repr(reads)
@@ -358,7 +339,7 @@ def test_a_proof_that_a_server_repeats_is_not_repeated():
 
 @pytest.mark.parametrize("secret", [PASSWORD, 'quo"te\\d é%', "a"])
 def test_no_encoding_of_a_password_that_a_server_repeats_is_repeated(secret):
-    described = Cluster(name="c", bootstrap=("b1:9092",), security=password("PLAIN"))
+    described = Cluster(name="c", bootstrap=("b1:9092",), security=login("PLAIN"))
     way = ClusterLogins(described, {"AUDITOR": secret}).listener_security(target("b1"))
     raw = secret.encode()
     texts = [secret, f"xx{secret}yy"]
@@ -380,7 +361,7 @@ def test_kafka_python_logs_nothing_of_a_login_whatever_its_loggers_are_set_to(ca
     names = [name for name in logging.root.manager.loggerDict if name.partition(".")[0] == "kafka"]
     with HostileBroker(1, mechanisms=("PLAIN",), users={"auditor": "another"}) as broker:
         broker.echo = True
-        described = Cluster(name="c", bootstrap=(broker.address,), security=password("PLAIN", "SASL_PLAINTEXT"))
+        described = Cluster(name="c", bootstrap=(broker.address,), security=login("PLAIN", "SASL_PLAINTEXT"))
         options = ClientOptions(read_s=300.0, logins=ClusterLogins(described, SECRETS))
         with ExitStack() as stack:
             for name in names:
@@ -419,7 +400,7 @@ def test_a_hostile_broker_that_refuses_the_login_costs_itself_only(authority):
 def test_the_refusal_of_a_hostile_broker_does_not_count_against_the_login(authority, mechanism, named):
     with brokers(authority, mechanism, refuses=True) as parties:
         bootstrap = tuple(parties.honest[number].address for number in named)
-        described = parties.described(bootstrap=bootstrap, trusted_hosts=("127.0.0.0/8",))
+        described = Cluster(name="c", **parties.described(bootstrap=bootstrap, trusted_hosts=("127.0.0.0/8",)))
         options = ClientOptions(read_s=300.0, logins=ClusterLogins(described, SECRETS))
         answers = []
         for broker in (parties.hostile, parties.hostile, *parties.honest):  # it is asked first, and under another name, too
@@ -434,7 +415,7 @@ def test_a_hostile_broker_that_hangs_in_the_login_holds_up_nobody(authority, mon
     monkeypatch.setattr(login_attempts, "PATIENCE_S", 600.0)  # who waits for its login waits to the end of it
     with brokers(authority, "SCRAM-SHA-512", host="127.0.0.10") as parties:
         parties.hostile.script[36] = hang
-        snapshot = parties.audit(bootstrap=(), trusted_hosts=("127.0.0.0/8",), limits=replace(LIMITS, read_s=10.0))
+        snapshot = parties.audit(bootstrap=(), trusted_hosts=("127.0.0.0/8",), limits=replace(AMPLE, read_s=10.0))
     assert {row.observer for row in snapshot.of(BrokerView)} == {"broker:0", "broker:1"}
     assert failed(snapshot, "broker:0") == failed(snapshot, "broker:1") == {}
     assert {error for error, _ in failed(snapshot, "broker:9").values()} == {"timeout"}
@@ -445,7 +426,7 @@ def test_a_hostile_broker_that_hangs_in_the_login_holds_up_nobody(authority, mon
 def test_a_token_is_fetched_once_for_all_brokers_and_goes_to_no_address_that_only_the_cluster_lists(authority, tmp_path):
     clients = {"auditor": {"secret": PASSWORD, "audience": "kafka"}}
     with oidc_server(make_key(tmp_path)[0], clients) as endpoint, brokers(authority, "OAUTHBEARER") as parties:
-        wanted = replace(parties.described().security, username="auditor", oidc=Oidc(token_endpoint=endpoint.url))
+        wanted = replace(parties.described()["security"], username="auditor", oidc=Oidc(token_endpoint=endpoint.url))
         snapshot = parties.audit(security=wanted)
         (token,) = endpoint.issued
         assert token.encode() not in bytes(parties.hostile.received)
@@ -465,7 +446,7 @@ def test_without_a_trusted_address_no_token_is_fetched(authority, tmp_path):
     clients = {"auditor": {"secret": PASSWORD, "audience": "kafka"}}
     with oidc_server(make_key(tmp_path)[0], clients) as endpoint, brokers(authority, "OAUTHBEARER") as parties:
         oidc = Oidc(token_endpoint=endpoint.url)
-        wanted = replace(parties.described().security, username="auditor", oidc=oidc)
+        wanted = replace(parties.described()["security"], username="auditor", oidc=oidc)
         snapshot = parties.audit(security=wanted, bootstrap=())
         assert endpoint.requests == []
     assert {row.error for row in snapshot.of(SourceRead) if row.outcome == "failed"} == {"not trusted"}

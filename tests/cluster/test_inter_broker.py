@@ -10,6 +10,7 @@ from kafka_audit.cluster.listeners.inter_broker import InterBroker
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.configuration.principals import ANONYMOUS
 from kafka_audit.model.tables import Certificate, Snapshot, SnapshotInfo
+from made_rows import made
 
 LAN = {"PLAINTEXT": "absent", "LAN": "SASL_PLAINTEXT://10.0.0.10:9093"}
 SSL = {"PLAINTEXT": "absent", "SSL": "SSL://10.0.0.10:9093"}
@@ -192,8 +193,7 @@ def test_what_a_file_says_of_no_acl(value, expected):
 
 
 def test_nothing_at_all_is_known_of_an_empty_snapshot():
-    info = {"cluster": "c", "mode": "zookeeper", "tool_version": "0", "started_ms": 0, "finished_ms": 0, "samples": 0}
-    rows = (SnapshotInfo(**info, settle_s=5.0, leader_moves=0.2, skew_s=60.0),)
+    rows = (made(SnapshotInfo, samples=0),)
     inter_broker = ClusterView.of_files(Snapshot(snapshot_id="s", cluster="c", cluster_id="i", rows=rows)).inter_broker
     assert inter_broker.brokers == ()
     assert inter_broker.listener(0) is None

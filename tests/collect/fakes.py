@@ -1,6 +1,5 @@
 """Fakes at the edge of the protocols: TCP servers that misbehave, a broker that answers frames, a ZooKeeper in memory."""
 
-import random
 import socket
 import struct
 import threading
@@ -35,6 +34,7 @@ NO_ACCESS, NO_AUTHORIZER = 31, 54
 FUTURE = 1000  # partitions from this number on are copies that a broker is still making
 SORTED = {75}
 """APIs whose answers Kafka sorts: the pages of DescribeTopicPartitions. All others may come in any order."""
+MEMBER = {"member_id": "m", "client_host": "/10.1.1.1"}
 
 
 @contextmanager
@@ -143,8 +143,8 @@ class FakeBroker:
         self.requests = []
 
     def __call__(self, connection):
-        while head := _exactly(connection, 4):
-            self._answer(connection, _exactly(connection, struct.unpack("!i", head)[0]))
+        while head := exactly(connection, 4):
+            self._answer(connection, exactly(connection, struct.unpack("!i", head)[0]))
 
     def asked(self, key):
         """Return the versions in which an API was asked."""
@@ -164,118 +164,72 @@ class FakeBroker:
 
     def _versions(self, version, _request):
         known = version <= self.apis[18][1]
-        entries = [
-            ApiVersionsResponse.ApiVersion(version=0, api_key=key, min_version=low, max_version=high)
-            for key, (low, high) in self.apis.items()
-        ]
+        kind = ApiVersionsResponse.ApiVersion
+        entries = [kind(api_key=key, min_version=low, max_version=high) for key, (low, high) in self.apis.items()]
         return ApiVersionsResponse(version=version if known else 0, error_code=0 if known else 35, api_keys=entries)
 
     def _metadata(self, version, _request):
         return metadata(version, self.brokers, self.topics, self.controller_id, self.cluster_id)
 
     def _cluster(self, version, _request):
-        return DescribeClusterResponse(
-            version=version,
-            throttle_time_ms=0,
-            error_code=0,
-            error_message=None,
-            cluster_id=self.cluster_id,
-            controller_id=self.controller_id,
-            brokers=[],
-            authorized_operations={bit for bit in range(32) if self.operations >> bit & 1},
-        )
+        operations = {bit for bit in range(32) if self.operations >> bit & 1}
+        own = {"cluster_id": self.cluster_id, "controller_id": self.controller_id}
+        return DescribeClusterResponse(version=version, **own, authorized_operations=operations)
 
     def _acls(self, version, _request):
         resource = DescribeAclsResponse.DescribeAclsResource
+        rule = resource.AclDescription
         code = self.acls_error if self.may_describe else NO_ACCESS
         resources = [
             resource(
-                version=version,
                 resource_type=kind,
                 resource_name=name,
                 pattern_type=pattern,
                 acls=[
-                    resource.AclDescription(
-                        version=version, principal=who, host=host, operation=operation, permission_type=permission
-                    )
+                    rule(principal=who, host=host, operation=operation, permission_type=permission)
                     for who, host, operation, permission in entries
                 ],
             )
             for kind, name, pattern, entries in (() if code else self.acls)
         ]
         message = "No Authorizer is configured on the broker" if code == NO_AUTHORIZER else None
-        return DescribeAclsResponse(
-            version=version, throttle_time_ms=0, error_code=code, error_message=message, resources=resources
-        )
+        return DescribeAclsResponse(version=version, error_code=code, error_message=message, resources=resources)
 
     def _log_dirs(self, version, _request):
+        if not self.may_describe:
+            return DescribeLogDirsResponse(version=version, error_code=NO_ACCESS)
         result = DescribeLogDirsResponse.DescribeLogDirsResult
         topic = result.DescribeLogDirsTopic
-        partition = topic.DescribeLogDirsPartition
-        results = [
-            result(
-                version=version,
-                error_code=error,
-                log_dir=path,
-                topics=[
-                    topic(
-                        version=version,
-                        name=name,
-                        partitions=[
-                            partition(
-                                version=version,
-                                partition_index=asked_partition,
-                                partition_size=1,
-                                offset_lag=0,
-                                is_future_key=asked_partition >= FUTURE,
-                            )
-                            for asked_partition in partitions
-                        ],
-                    )
-                    for name, partitions in topics.items()
-                ],
-                total_bytes=1000,
-                usable_bytes=-1,
-            )
-            for path, (error, topics) in self.log_dirs.items()
-        ]
-        refused = not self.may_describe
-        return DescribeLogDirsResponse(
-            version=version, throttle_time_ms=0, error_code=NO_ACCESS if refused else 0, results=[] if refused else results
-        )
+        replica = topic.DescribeLogDirsPartition
+        results = []
+        for path, (error, held) in self.log_dirs.items():
+            topics = [
+                topic(
+                    name=name,
+                    partitions=[replica(partition_index=at, partition_size=1, is_future_key=at >= FUTURE) for at in numbers],
+                )
+                for name, numbers in held.items()
+            ]
+            results.append(result(error_code=error, log_dir=path, topics=topics, total_bytes=1000))
+        return DescribeLogDirsResponse(version=version, results=results)
 
     def _reassignments(self, version, _request):
         topic = ListPartitionReassignmentsResponse.OngoingTopicReassignment
         code = self.reassignments_error if self.may_describe else NO_ACCESS
-        topics = [
-            topic(
-                version=version,
-                name=name,
-                partitions=[
-                    topic.OngoingPartitionReassignment(
-                        version=version,
-                        partition_index=number,
-                        replicas=list(replicas),
-                        adding_replicas=list(adding),
-                        removing_replicas=list(removing),
-                    )
-                ],
-            )
-            for (name, number), (replicas, adding, removing) in (() if code else self.reassignments.items())
-        ]
-        return ListPartitionReassignmentsResponse(
-            version=version, throttle_time_ms=0, error_code=code, error_message=None, topics=topics
-        )
+        topics = []
+        for (name, number), moved in () if code else self.reassignments.items():
+            replicas = dict(zip(("replicas", "adding_replicas", "removing_replicas"), map(list, moved), strict=True))
+            topics.append(topic(name=name, partitions=[topic.OngoingPartitionReassignment(partition_index=number, **replicas)]))
+        return ListPartitionReassignmentsResponse(version=version, error_code=code, error_message=None, topics=topics)
 
     def _configs(self, version, request):
         resources = DescribeConfigsRequest.decode(request, version=version, header=True).resources
         results = [
-            (self._topic_config if resource.resource_type == TOPIC else self._broker_config)(version, resource)
-            for resource in resources
+            (self._topic_config if resource.resource_type == TOPIC else self._broker_config)(resource) for resource in resources
         ]
-        return DescribeConfigsResponse(version=version, throttle_time_ms=0, results=results)
+        return DescribeConfigsResponse(version=version, results=results)
 
-    def _broker_config(self, version, resource):
+    def _broker_config(self, resource):
         asked = resource.resource_name
         code, message, entries = 0, None, []
         if not self.may_describe_configs:
@@ -283,30 +237,26 @@ class FakeBroker:
         elif asked not in {str(self.id), ""}:
             code, message = 42, self.refusal or f"Unexpected broker id, expected {self.id} or empty string, but received {asked}"
         else:
-            entry = DescribeConfigsResponse.DescribeConfigsResult.DescribeConfigsResourceResult
-            entries = [
-                entry(
-                    version=version, name=key, value=value, read_only=True, config_source=4, is_sensitive=sensitive, synonyms=[]
-                )
-                for key, (value, sensitive) in (self.configs if asked else {}).items()
-            ]
-        return DescribeConfigsResponse.DescribeConfigsResult(
-            version=version, error_code=code, error_message=message, resource_type=4, resource_name=asked, configs=entries
-        )
+            held = self.configs if asked else {}
+            entries = [_config(key, value, source=4, is_sensitive=sensitive) for key, (value, sensitive) in held.items()]
+        return _configs_of(resource, code, message, entries)
 
-    def _topic_config(self, version, asked):
-        kind = DescribeConfigsResponse.DescribeConfigsResult
-        entry, name = kind.DescribeConfigsResourceResult, asked.resource_name
-        own = self.topic_configs.get(name, {})
-        code = own if isinstance(own, int) else 0
-        values = {} if code else {key: (own[key], 1) if key in own else ("2", 5) for key in asked.configuration_keys}
-        entries = [
-            entry(version=version, name=key, value=value, read_only=False, config_source=source, is_sensitive=False, synonyms=[])
-            for key, (value, source) in values.items()
-        ]
-        return kind(
-            version=version, error_code=code, error_message=None, resource_type=TOPIC, resource_name=name, configs=entries
-        )
+    def _topic_config(self, asked):
+        own = self.topic_configs.get(asked.resource_name, {})
+        if isinstance(own, int):
+            return _configs_of(asked, own, None, [])
+        values = {key: (own[key], 1) if key in own else ("2", 5) for key in asked.configuration_keys}
+        return _configs_of(asked, 0, None, [_config(key, value, source=source) for key, (value, source) in values.items()])
+
+
+def _config(key, value, *, source, is_sensitive=False):
+    kind = DescribeConfigsResponse.DescribeConfigsResult.DescribeConfigsResourceResult
+    return kind(name=key, value=value, read_only=source == 4, config_source=source, is_sensitive=is_sensitive)
+
+
+def _configs_of(resource, code, message, entries):
+    asked = {"resource_type": resource.resource_type, "resource_name": resource.resource_name}
+    return DescribeConfigsResponse.DescribeConfigsResult(error_code=code, error_message=message, **asked, configs=entries)
 
 
 class Serving(FakeBroker):
@@ -357,9 +307,9 @@ class Serving(FakeBroker):
                 young = young(time.time() - partition.timestamp / 1000) if callable(young) else young
                 offset = {-2: 0, -1: latest}.get(partition.timestamp, young)
                 fields = {"partition_index": partition.partition_index, "error_code": error, "timestamp": -1, "offset": offset}
-                partitions.append(kind.ListOffsetsPartitionResponse(version=version, leader_epoch=0, **fields))
-            topics.append(kind(version=version, name=topic.name, partitions=partitions))
-        return ListOffsetsResponse(version=version, throttle_time_ms=0, topics=topics)
+                partitions.append(kind.ListOffsetsPartitionResponse(leader_epoch=0, **fields))
+            topics.append(kind(name=topic.name, partitions=partitions))
+        return ListOffsetsResponse(version=version, topics=topics)
 
     def _describe_partitions(self, version, request):
         question = DescribeTopicPartitionsRequest.decode(request, version=version, header=True)
@@ -378,103 +328,55 @@ class Serving(FakeBroker):
             partition = part(error_code=0, partition_index=number, leader_id=leader, leader_epoch=5, offline_replicas=[], **who)
             topics.append(kind(error_code=self.leaderless_error, name=topic, topic_id=uuid.UUID(int=7), partitions=[partition]))
         after = [DescribeTopicPartitionsResponse.Cursor(topic_name=name, partition_index=number) for name, number in left[1:2]]
-        return DescribeTopicPartitionsResponse(
-            version=version, throttle_time_ms=0, topics=topics, next_cursor=after[0] if after else None
-        )
+        return DescribeTopicPartitionsResponse(version=version, topics=topics, next_cursor=after[0] if after else None)
 
     def _list_groups(self, version, _request):
+        kinds = {name: (kind, "classic") for name, (_, kind, _) in self.groups.items()}
+        kinds |= dict.fromkeys(self.new_groups, ("consumer", "consumer"))
         listed = [
-            ListGroupsResponse.ListedGroup(
-                version=version, group_id=name, protocol_type=kind, group_state="Stable", group_type="classic"
-            )
-            for name, (_, kind, _) in self.groups.items()
+            ListGroupsResponse.ListedGroup(group_id=name, protocol_type=kind, group_state="Stable", group_type=protocol)
+            for name, (kind, protocol) in kinds.items()
         ]
-        listed += [
-            ListGroupsResponse.ListedGroup(
-                version=version, group_id=name, protocol_type="consumer", group_state="Stable", group_type="consumer"
-            )
-            for name in self.new_groups
-        ]
-        return ListGroupsResponse(version=version, throttle_time_ms=0, error_code=self.groups_error, groups=listed)
+        return ListGroupsResponse(version=version, error_code=self.groups_error, groups=listed)
 
     def _describe_new_groups(self, version, request):
         asked = ConsumerGroupDescribeRequest.decode(request, version=version, header=True).group_ids
-        group = ConsumerGroupDescribeResponse.DescribedGroup
-        member, topics = group.Member, group.Member.Assignment.TopicPartitions
-        own = {"version": version}
-        return ConsumerGroupDescribeResponse(
-            **own,
-            throttle_time_ms=0,
-            groups=[
-                group(
-                    **own,
-                    error_code=self.new_groups[name][0],
-                    error_message=None,
-                    group_id=name,
-                    group_state="Stable",
-                    group_epoch=1,
-                    assignment_epoch=1,
-                    assignor_name="uniform",
-                    members=[
-                        member(
-                            **own,
-                            member_id="m",
-                            instance_id=None,
-                            rack_id=None,
-                            member_epoch=1,
-                            client_id=client,
-                            client_host="/10.1.1.1",
-                            subscribed_topic_names=[],
-                            subscribed_topic_regex=None,
-                            assignment=member.Assignment(
-                                **own,
-                                topic_partitions=[
-                                    topics(**own, topic_id=uuid.UUID(int=0), topic_name=topic, partitions=numbers)
-                                    for topic, numbers in assigned.items()
-                                ],
-                            ),
-                            target_assignment=member.Assignment(**own, topic_partitions=[]),
-                            member_type=1,
-                        )
-                        for client, assigned in self.new_groups[name][1]
-                    ],
-                    authorized_operations=-(2**31),
+        kind = ConsumerGroupDescribeResponse.DescribedGroup
+        topics = kind.Member.Assignment.TopicPartitions
+        head = {"group_state": "Stable", "group_epoch": 1, "assignment_epoch": 1, "assignor_name": "uniform"}
+        groups = []
+        for name in asked:
+            error, members = self.new_groups[name]
+            described = []
+            for client, assigned in members:
+                held = [topics(topic_name=topic, partitions=numbers) for topic, numbers in assigned.items()]
+                described.append(
+                    kind.Member(
+                        **MEMBER,
+                        client_id=client,
+                        member_epoch=1,
+                        member_type=1,
+                        assignment=kind.Member.Assignment(topic_partitions=held),
+                        target_assignment=kind.Member.Assignment(topic_partitions=[]),
+                    )
                 )
-                for name in asked
-            ],
-        )
+            groups.append(kind(error_code=error, error_message=None, group_id=name, **head, members=described))
+        return ConsumerGroupDescribeResponse(version=version, groups=groups)
 
     def _describe_groups(self, version, request):
         asked = DescribeGroupsRequest.decode(request, version=version, header=True).groups
-        missing = [name for name in asked if name in self.new_groups]
-        group = DescribeGroupsResponse.DescribedGroup
-        entries = [
-            group(
-                version=version,
-                error_code=error,
-                group_id=name,
-                group_state="Stable",
-                protocol_type="consumer",
-                protocol_data="range",
-                members=[
-                    group.DescribedGroupMember(
-                        version=version,
-                        member_id="m",
-                        group_instance_id=None,
-                        client_id=client,
-                        client_host="/10.1.1.1",
-                        member_metadata=b"",
-                        member_assignment=assignment,
-                    )
+        kind = DescribeGroupsResponse.DescribedGroup
+        head = {"group_state": "Stable", "protocol_type": "consumer", "protocol_data": "range"}
+        entries = []
+        for name, (error, protocol, members) in self.groups.items():
+            if protocol == "consumer":
+                described = [
+                    kind.DescribedGroupMember(**MEMBER, client_id=client, member_assignment=assignment)
                     for client, assignment in members
-                ],
-                authorized_operations=set(),
-            )
-            for name, (error, kind, members) in self.groups.items()
-            if kind == "consumer"
-        ]
-        entries += [group(version=version, error_code=69, group_id=name, members=[]) for name in missing]
-        return DescribeGroupsResponse(version=version, throttle_time_ms=0, groups=entries)
+                ]
+                entries.append(kind(error_code=error, group_id=name, **head, members=described))
+        entries += [kind(error_code=69, group_id=name) for name in asked if name in self.new_groups]
+        return DescribeGroupsResponse(version=version, groups=entries)
 
 
 def frame(message, correlation, *, in_order=False):
@@ -494,31 +396,6 @@ def _reverse(part):
                 _reverse(item)
 
 
-class Garbling(FakeBroker):
-    """Answers in well-formed frames whose insides were changed, cut or lengthened by a seeded dice, but for the keys to spare."""
-
-    def __init__(self, broker_id, seed, spare=()):
-        super().__init__(broker_id)
-        self._spare = spare
-        self.brokers = {broker_id: ("h", 1)}
-        self.topics = {"orders": {0: (broker_id, [broker_id])}}
-        self._dice = random.Random(seed)  # noqa: S311 -- no secret
-
-    def _answer(self, connection, request):
-        caught = _Caught()
-        super()._answer(caught, request)
-        spared = len(self.requests) == 1 or self.requests[-1][0] in self._spare
-        connection.sendall(caught.data if spared else self._garbled(caught.data))
-
-    def _garbled(self, data):
-        data, dice = bytearray(data), self._dice
-        for _ in range(dice.randrange(1, 4)):
-            data[dice.randrange(8, len(data))] = dice.randrange(256)
-        data = data[: dice.randrange(8, len(data))] if dice.random() < 0.3 else data
-        data += b"more" if dice.random() < 0.2 else b""
-        return struct.pack("!i", len(data) - 4) + data[4:]
-
-
 class Trickling(FakeBroker):
     """Answers one API a byte a second."""
 
@@ -527,7 +404,7 @@ class Trickling(FakeBroker):
         self._key = key
 
     def _answer(self, connection, request):
-        caught = _Caught()
+        caught = Caught()
         super()._answer(caught, request)
         if self.requests[-1][0] != self._key:
             connection.sendall(caught.data)
@@ -537,8 +414,10 @@ class Trickling(FakeBroker):
             time.sleep(1)
 
 
-class _Caught:
+class Caught:
     """Stands for a connection; keeps what is sent."""
+
+    data = b""
 
     def sendall(self, data):
         self.data = bytes(data)
@@ -546,42 +425,24 @@ class _Caught:
 
 def metadata(version, brokers, topics, controller_id=0, cluster_id="fake"):
     """Return a Metadata response of kafka-python, with everything in the order given."""
-    broker = MetadataResponse.MetadataResponseBroker
-    topic = MetadataResponse.MetadataResponseTopic
+    broker, topic = MetadataResponse.MetadataResponseBroker, MetadataResponse.MetadataResponseTopic
     partition = topic.MetadataResponsePartition
-    return MetadataResponse(
-        version=version,
-        throttle_time_ms=0,
-        brokers=[
-            broker(version=version, node_id=node, host=host, port=port, rack=None) for node, (host, port) in brokers.items()
-        ],
-        cluster_id=cluster_id,
-        controller_id=controller_id,
-        topics=[
-            topic(
-                version=version,
-                error_code=0,
-                name=name,
-                topic_id=uuid.uuid5(uuid.NAMESPACE_DNS, name),
-                is_internal=False,
-                partitions=[
-                    partition(
-                        version=version,
-                        error_code=0,
-                        partition_index=number,
-                        leader_id=leader,
-                        leader_epoch=epoch,
-                        replica_nodes=list(replicas),
-                        isr_nodes=list(isr),
-                        offline_replicas=[],
-                    )
-                    for number, (leader, replicas, epoch, isr) in _whole(partitions)
-                ],
+    described = []
+    for name, partitions in list(topics.items()):
+        held = [
+            partition(
+                partition_index=number,
+                leader_id=leader,
+                leader_epoch=epoch,
+                replica_nodes=list(replicas),
+                isr_nodes=list(isr),
             )
-            for name, partitions in list(topics.items())
-        ],
-        error_code=0,
-    )
+            for number, (leader, replicas, epoch, isr) in _whole(partitions)
+        ]
+        described.append(topic(name=name, topic_id=uuid.uuid5(uuid.NAMESPACE_DNS, name), partitions=held))
+    listed = [broker(node_id=node, host=host, port=port) for node, (host, port) in brokers.items()]
+    own = {"cluster_id": cluster_id, "controller_id": controller_id}
+    return MetadataResponse(version=version, **own, brokers=listed, topics=described)
 
 
 def _whole(partitions):
@@ -595,7 +456,8 @@ def creates_topics(request, version):
     return MetadataRequest.decode(request, version=version, header=True).allow_auto_topic_creation
 
 
-def _exactly(connection, size):
+def exactly(connection, size):
+    """Return as many bytes of a connection, b"" where it ends before."""
     data = b""
     while len(data) < size:
         part = connection.recv(size - len(data))

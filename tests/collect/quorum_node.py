@@ -2,7 +2,7 @@
 
 from kafka.protocol.admin import DescribeClusterResponse, DescribeQuorumResponse
 
-from collect.fakes import FakeBroker
+from collect.fakes import FakeBroker, frame
 
 CLOCK = 1_700_000_000_000
 VOTERS = {200: (90, CLOCK, CLOCK), 201: (89, CLOCK - 300, CLOCK - 400)}
@@ -30,61 +30,33 @@ class QuorumNode(FakeBroker):
             return
         version = int.from_bytes(request[2:4], "big")
         self.requests.append((key, version, request))
-        message = self._quorum(version)
-        message.with_header(correlation_id=int.from_bytes(request[4:8], "big"))
-        connection.sendall(message.encode(framed=True, header=True))
+        connection.sendall(frame(self._quorum(version), int.from_bytes(request[4:8], "big"), in_order=True))
 
     def _quorum(self, version):
         partition = DescribeQuorumResponse.TopicData.PartitionData
+        times = ("log_end_offset", "last_fetch_timestamp", "last_caught_up_timestamp")
 
         def replicas(nodes):
             return [
-                partition.ReplicaState(
-                    version=version,
-                    replica_id=node,
-                    log_end_offset=end,
-                    last_fetch_timestamp=fetch,
-                    last_caught_up_timestamp=caught,
-                )
-                for node, (end, fetch, caught) in nodes.items()
+                partition.ReplicaState(replica_id=node, **dict(zip(times, state, strict=True))) for node, state in nodes.items()
             ]
 
-        answer = partition(
-            version=version,
-            partition_index=0,
-            error_code=self.partition_error,
-            leader_id=self.leader,
-            leader_epoch=7,
-            high_watermark=90,
-            current_voters=replicas(self.voters),
-            observers=replicas(self.observers),
-        )
-        topic = DescribeQuorumResponse.TopicData(version=version, topic_name="__cluster_metadata", partitions=[answer])
+        head = {"error_code": self.partition_error, "leader_id": self.leader, "leader_epoch": 7, "high_watermark": 90}
+        answer = partition(**head, current_voters=replicas(self.voters), observers=replicas(self.observers))
+        topic = DescribeQuorumResponse.TopicData(topic_name="__cluster_metadata", partitions=[answer])
         node = DescribeQuorumResponse.Node
         nodes = [
-            node(
-                version=version,
-                node_id=voter,
-                listeners=[node.Listener(version=version, name="CONTROLLER", host=host, port=port)],
-            )
+            node(node_id=voter, listeners=[node.Listener(name="CONTROLLER", host=host, port=port)])
             for voter, (host, port) in (self.places.items() if version > 1 else ())
         ]
         return DescribeQuorumResponse(version=version, error_code=self.quorum_error, topics=[topic], nodes=nodes)
 
-    def _cluster(self, version, _request):
+    def _cluster(self, version, request):
+        answer = super()._cluster(version, request)
         kind = DescribeClusterResponse.DescribeClusterBroker
-        nodes = [
-            kind(version=version, broker_id=broker, host=host, port=port, rack=None, is_fenced=broker in self.fenced)
+        answer.controller_id = self.leader
+        answer.brokers = [
+            kind(broker_id=broker, host=host, port=port, is_fenced=broker in self.fenced)
             for broker, (host, port) in self.brokers.items()
         ]
-        return DescribeClusterResponse(
-            version=version,
-            throttle_time_ms=0,
-            error_code=0,
-            error_message=None,
-            endpoint_type=1,
-            cluster_id="fake",
-            controller_id=self.leader,
-            brokers=nodes,
-            authorized_operations={bit for bit in range(32) if self.operations >> bit & 1},
-        )
+        return answer

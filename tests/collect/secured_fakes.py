@@ -11,10 +11,9 @@ from contextlib import contextmanager
 
 from kafka.protocol.sasl import SaslAuthenticateRequest, SaslAuthenticateResponse, SaslHandshakeRequest, SaslHandshakeResponse
 
-from collect.fakes import FakeBroker, server
+from collect.fakes import FakeBroker, exactly, server
 
 SAID = "Authentication failed: Invalid username or password"
-OUT_OF_TURN = 34
 
 
 class SecuredBroker(FakeBroker):
@@ -44,8 +43,8 @@ class SecuredBroker(FakeBroker):
 
     def __call__(self, connection):
         talk = {"state": "new"}
-        while head := _exactly(connection, 4):
-            request = _exactly(connection, struct.unpack("!i", head)[0])
+        while head := exactly(connection, 4):
+            request = exactly(connection, struct.unpack("!i", head)[0])
             if not request:
                 return
             key = struct.unpack_from("!h", request)[0]
@@ -133,19 +132,7 @@ class SecuredBroker(FakeBroker):
 
 
 def _authenticated(version, code, message, data):
-    return SaslAuthenticateResponse(
-        version=version, error_code=code, error_message=message, auth_bytes=data, session_lifetime_ms=0
-    )
-
-
-def _exactly(connection, size):
-    data = b""
-    while len(data) < size:
-        part = connection.recv(size - len(data))
-        if not part:
-            return b""
-        data += part
-    return data
+    return SaslAuthenticateResponse(version=version, error_code=code, error_message=message, auth_bytes=data)
 
 
 @contextmanager

@@ -7,14 +7,14 @@ from dataclasses import replace
 import pytest
 
 from cluster_views import cluster_view
+from collect.taken import taken_of
 from hostile_parties.cluster import HostileCluster
 from hostile_parties.party import hang_up
 from kafka_audit.checks.metadata.stale_leader import stale_leader
 from kafka_audit.cluster.samples import Samples
 from kafka_audit.collect.probes import command_vantages
 from kafka_audit.collect.sampling import sample_again
-from kafka_audit.collect.snapshot import take_snapshot
-from kafka_audit.model.cluster import Cluster, Limits, Vantage, ZookeeperAccess
+from kafka_audit.model.cluster import Vantage
 from kafka_audit.model.finding import Status
 from kafka_audit.model.tables import (
     BrokerConfig,
@@ -31,7 +31,6 @@ from kafka_audit.model.tables import (
     ZookeeperNode,
 )
 
-QUICK = Limits(read_s=60.0, settle_s=0.2, audit_s=600.0)
 STALE = "broker:2"
 
 
@@ -61,11 +60,9 @@ def snap(cluster, between=lambda: None, *, until=sample_again.MOST_SAMPLES, **op
         if line.startswith("sample 2 in") and pending:
             pending.pop()()
 
-    access = ZookeeperAccess(connect=cluster.zookeeper.address)
-    asked = Cluster(name="c", zookeeper=access, limits=QUICK, **options)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sample_again, "MOST_SAMPLES", until)
-        return take_snapshot(asked, snapshot_id="s", say=say, secrets={})
+        return taken_of(cluster, say=say, **options)
 
 
 def judged(snapshot):

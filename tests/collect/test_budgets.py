@@ -17,6 +17,7 @@ import pytest
 from kazoo.protocol.states import ZnodeStat
 
 from collect import fakes
+from collect.taken import NEVER, QUICK, taken, taken_of, target
 from counted_work import counted_calls
 from hostile_parties.broker import HostileBroker
 from hostile_parties.cluster import BARE, HostileCluster
@@ -29,7 +30,7 @@ from kafka_audit.clients.credentials import ClusterLogins
 from kafka_audit.clients.protocol.conversation import ClientOptions, Conversation
 from kafka_audit.clients.read_error import ReadError
 from kafka_audit.clients.secrets.secret_keys import is_secret
-from kafka_audit.clients.targets import Target, named_addresses
+from kafka_audit.clients.targets import named_addresses
 from kafka_audit.collect import priorities
 from kafka_audit.collect.brokers import node_configs
 from kafka_audit.collect.brokers.acls import AclBook
@@ -42,28 +43,21 @@ from kafka_audit.collect.rows import secret_filter
 from kafka_audit.collect.rows.source_reads import Asking
 from kafka_audit.collect.sample import LANES
 from kafka_audit.collect.sampling import sample_again
-from kafka_audit.collect.snapshot import take_snapshot
 from kafka_audit.collect.zookeeper.registered import by_priority
 from kafka_audit.collect.zookeeper.znodes import parse_registration as decoded
 from kafka_audit.model.cluster import Cluster, Limits, Vantage, ZookeeperAccess
 from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.tables import BrokerConfig, BrokerView, GroupMember, Probe, RegisteredBroker, SourceRead
 
-NEVER = 3600.0  # seconds that no test lasts
-AMPLE = Limits(read_s=60.0, settle_s=0.1, audit_s=300.0)
 TESTS = Path(__file__).parents[1]
-
-
-def target(address, broker_id=0, listener="L"):
-    return Target(broker_id=broker_id, listener=listener, protocol="PLAINTEXT", host=address[0], port=address[1], via=None)
-
-
-def snap(cluster):
-    return take_snapshot(cluster, snapshot_id="s", say=lambda _: None, secrets={})
 
 
 def over(rows):
     return [row for row in rows if isinstance(row, SourceRead) and row.error == ReadFailure.OVER_LIMIT.words]
+
+
+def errors_of_zookeeper(snapshot):
+    return {row.operation: row.error for row in snapshot.of(SourceRead) if (row.outcome, row.observer) == ("failed", "zookeeper")}
 
 
 def grown(program):
@@ -170,7 +164,7 @@ def test_a_zookeeper_that_announces_two_gigabytes_and_floods_is_not_taken():
 def test_a_zookeeper_frame_that_is_refused_says_why():
     with HostileCluster(brokers=1) as parties:
         parties.zookeeper.script["/brokers/topics"] = announce(2**31 - 1)
-        snapshot = snap(Cluster(name="c", zookeeper=ZookeeperAccess(connect=parties.zookeeper.address), limits=AMPLE))
+        snapshot = taken_of(parties)
     errors = {
         row.error: row.message for row in snapshot.of(SourceRead) if row.observer == "zookeeper" and row.outcome == "failed"
     }
@@ -413,8 +407,8 @@ def test_two_thousand_listed_brokers_make_no_million_rows(tmp_path):
         )
         vantage = Vantage(name="v", role="broker", command=("sh", "-c", f"echo >>{ran}; exec sleep 3600", "{broker_id}"))
         access = ZookeeperAccess(connect=zookeeper.address)
-        cluster = Cluster(name="c", zookeeper=access, vantages=(vantage,), limits=Limits(read_s=NEVER, settle_s=0, audit_s=10))
-        snapshot = snap(cluster)
+        limits = Limits(read_s=NEVER, settle_s=0, audit_s=10)
+        snapshot = taken(zookeeper=access, vantages=(vantage,), limits=limits)
     assert len(ran.read_text()) <= LANES
     assert len(snapshot.rows) < 60_000
     assert 0 in {row.broker_id for row in snapshot.of(BrokerView)}, "the honest one is asked first"
@@ -424,8 +418,7 @@ def test_brokers_over_the_limit_are_a_row_and_the_honest_ones_are_asked():
     with HostileCluster(brokers=2) as parties:
         for number in range(100, 150):
             parties.zookeeper.znodes[f"/brokers/ids/{number}"] = registration(fakes.refused())
-        access = ZookeeperAccess(connect=parties.zookeeper.address)
-        snapshot = snap(Cluster(name="c", zookeeper=access, limits=replace(AMPLE, brokers=10)))
+        snapshot = taken_of(parties, limits=replace(QUICK, brokers=10))
     assert {row.broker_id for row in snapshot.of(BrokerView)} == {0, 1}
     assert len({row.broker_id for row in snapshot.of(RegisteredBroker)}) == 10
     (read,) = {(row.operation, row.message, row.needs) for row in over(snapshot.rows)}
@@ -438,8 +431,7 @@ def test_addresses_over_the_limit_are_a_row():
         place = (parties.brokers[0].host, parties.brokers[0].port)
         many = {f"L{number}": ("PLAINTEXT", *place) for number in range(40)}
         parties.zookeeper.znodes["/brokers/ids/0"] = registration(many)
-        access = ZookeeperAccess(connect=parties.zookeeper.address)
-        snapshot = snap(Cluster(name="c", zookeeper=access, limits=replace(AMPLE, endpoints=5)))
+        snapshot = taken_of(parties, limits=replace(QUICK, endpoints=5))
     assert len({(row.broker_id, row.listener) for row in snapshot.of(Probe)}) == 5
     assert 1 in {row.broker_id for row in snapshot.of(BrokerView)}
     (read,) = {(row.observer, row.operation, row.message) for row in over(snapshot.rows)}
@@ -450,12 +442,8 @@ def test_more_znodes_than_the_budget_holds_are_a_failed_set():
     with HostileCluster(brokers=1) as parties:
         for number in range(40):
             parties.zookeeper.znodes[f"/config/users/u{number}"] = b'{"config":{}}' + b" " * 10_000
-        access = ZookeeperAccess(connect=parties.zookeeper.address)
-        snapshot = snap(Cluster(name="c", zookeeper=access, limits=replace(AMPLE, bytes=1 << 20)))
-    failed = {
-        row.operation: row.error for row in snapshot.of(SourceRead) if row.outcome == "failed" and row.observer == "zookeeper"
-    }
-    assert failed == {"zookeeper /config/users": ReadFailure.OVER_LIMIT.words}
+        snapshot = taken_of(parties, limits=replace(QUICK, bytes=1 << 20))
+    assert errors_of_zookeeper(snapshot) == {"zookeeper /config/users": ReadFailure.OVER_LIMIT.words}
     assert 0 in {row.broker_id for row in snapshot.of(BrokerView)}
 
 
@@ -463,12 +451,8 @@ def test_more_partitions_in_zookeeper_than_rows_are_a_failed_set():
     with HostileCluster(brokers=1) as parties:
         flood = {"version": 3, "partitions": {str(number): [0] for number in range(2000)}}
         parties.zookeeper.znodes["/brokers/topics/flood"] = json.dumps(flood).encode()
-        access = ZookeeperAccess(connect=parties.zookeeper.address)
-        snapshot = snap(Cluster(name="c", zookeeper=access, limits=replace(AMPLE, rows=1000)))
-    failed = {
-        row.operation: row.error for row in snapshot.of(SourceRead) if row.outcome == "failed" and row.observer == "zookeeper"
-    }
-    assert failed == {"zookeeper /brokers/topics": ReadFailure.OVER_LIMIT.words}
+        snapshot = taken_of(parties, limits=replace(QUICK, rows=1000))
+    assert errors_of_zookeeper(snapshot) == {"zookeeper /brokers/topics": ReadFailure.OVER_LIMIT.words}
 
 
 def test_the_cluster_file_names_addresses():
@@ -488,7 +472,7 @@ def test_a_registration_of_a_thousand_endpoints_is_cut_and_told():
     with HostileCluster(brokers=1) as parties:
         place = (parties.brokers[0].host, parties.brokers[0].port)
         parties.zookeeper.znodes["/brokers/ids/0"] = registration({f"L{n}": ("UNKNOWN", *place) for n in range(1000)})
-        snapshot = snap(Cluster(name="c", zookeeper=ZookeeperAccess(connect=parties.zookeeper.address), limits=AMPLE))
+        snapshot = taken_of(parties)
     assert len({row.listener for row in snapshot.of(Probe)}) == priorities.MOST_OF_ONE
     assert "1000 endpoints, more than 100" in {row.message for row in snapshot.of(SourceRead)}
 
@@ -507,8 +491,7 @@ def test_names_below_a_znode_are_bounded(monkeypatch):
     with HostileCluster(brokers=1, contents=BARE) as parties:
         for number in range(6):
             parties.zookeeper.znodes[f"/config/users/u{number}"] = b'{"config":{}}'
-        access = ZookeeperAccess(connect=parties.zookeeper.address)
-        snapshot = snap(Cluster(name="c", zookeeper=access, limits=AMPLE))
+        snapshot = taken_of(parties)
     failed = {row.operation: row.message for row in snapshot.of(SourceRead) if row.outcome == "failed"}
     assert failed == {"zookeeper /config/users": "6 znodes below /config/users, more than 5"}
 
@@ -566,8 +549,7 @@ def test_large_settings_do_not_outlast_the_audit(monkeypatch):
     with HostileCluster(brokers=8) as parties:
         for broker in parties.brokers:
             broker.configs |= {f"slow{number}": (f"{broker.id}.{number}", False) for number in range(7)}
-        access = ZookeeperAccess(connect=parties.zookeeper.address)
-        snap(Cluster(name="c", zookeeper=access, limits=Limits(read_s=60, settle_s=0.1, audit_s=600)))
+        taken_of(parties)
     assert len(values) == len({*values}) <= 10 + len(parties.brokers), "no value after the end, but for one of each thread"
 
 

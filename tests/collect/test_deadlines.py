@@ -13,6 +13,7 @@ import pytest
 
 from collect.columns import collected
 from collect.fakes import FakeBroker, server, silent
+from collect.taken import NEVER, taken, taken_of, target
 from hostile_parties.broker import HostileBroker, changed
 from hostile_parties.cluster import HostileCluster
 from hostile_parties.party import announce, drip, hang
@@ -21,30 +22,21 @@ from kafka_audit.clients.budget import Budget
 from kafka_audit.clients.credentials import ClusterLogins
 from kafka_audit.clients.protocol.conversation import ClientOptions, Conversation
 from kafka_audit.clients.read_error import ReadError
-from kafka_audit.clients.targets import Target
 from kafka_audit.collect import queue_vantages
 from kafka_audit.collect.brokers.broker_view import BrokerAsker
 from kafka_audit.collect.brokers.views import ViewBook
 from kafka_audit.collect.properties import sources
 from kafka_audit.collect.sampling import sample_again
-from kafka_audit.collect.snapshot import take_snapshot
 from kafka_audit.model.cluster import Cluster, Limits, Logs, Security, Vantage, ZookeeperAccess
 from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.tables import BrokerConfig, BrokerView, Probe, RegisteredBroker, RegisteredTopic, SourceRead
+from made_rows import made
 from testbed.certificates import Authority
 
-NEVER = 3600.0
-"""Seconds that no test lasts: a party that has so long for one answer is ended by another bound."""
-
-QUICK = Limits(read_s=NEVER, settle_s=0.1, audit_s=8.0)
+BRIEF = Limits(read_s=NEVER, settle_s=0.1, audit_s=8.0)
 """The audit's end alone ends a wait. Honest parties take a tenth of this, and half of it is left to them by one that hangs."""
 
 ENDLESS = drip(2, announced=10_000)
-
-
-def taken(cluster):
-    """Return the snapshot, of an audit that ends."""
-    return take_snapshot(cluster, snapshot_id="s", say=lambda _: None, secrets={})
 
 
 def demand_silence(parties):
@@ -52,10 +44,6 @@ def demand_silence(parties):
     before = [party.drained() for party in parties]
     time.sleep(0.5)
     assert [party.drained() for party in parties] == before, "a thread that was left behind asks on"
-
-
-def target(address, broker_id=0, listener="L", protocol="PLAINTEXT"):
-    return Target(broker_id=broker_id, listener=listener, protocol=protocol, host=address[0], port=address[1], via=None)
 
 
 @pytest.mark.parametrize(
@@ -73,8 +61,7 @@ def target(address, broker_id=0, listener="L", protocol="PLAINTEXT"):
 def test_a_zookeeper_that_drips_costs_neither_the_brokers_nor_the_end(key, behaviour):
     with HostileCluster(brokers=2) as parties:
         parties.zookeeper.script[key] = behaviour
-        access = ZookeeperAccess(connect=parties.zookeeper.address)
-        snapshot = taken(Cluster(name="c", zookeeper=access, bootstrap=(parties.brokers[0].address,), limits=QUICK))
+        snapshot = taken_of(parties, bootstrap=(parties.brokers[0].address,), limits=BRIEF)
         demand_silence([parties.zookeeper])
     assert {row.broker_id for row in snapshot.of(BrokerView)} >= {0, 1}
     failed = {row.observer for row in snapshot.of(SourceRead) if row.outcome == "failed"}
@@ -85,7 +72,7 @@ def test_a_zookeeper_that_drips_costs_neither_the_brokers_nor_the_end(key, behav
 def test_what_a_zookeeper_told_before_it_dripped_is_kept():
     with HostileCluster(brokers=2) as parties:
         parties.zookeeper.script["/config/users"] = ENDLESS
-        snapshot = taken(Cluster(name="c", zookeeper=ZookeeperAccess(connect=parties.zookeeper.address), limits=QUICK))
+        snapshot = taken_of(parties, limits=BRIEF)
     assert {row.broker_id for row in snapshot.of(RegisteredBroker)} == {0, 1}
     assert {row.topic for row in snapshot.of(RegisteredTopic)} == set(parties.topics)
     failed = {row.operation for row in snapshot.of(SourceRead) if row.outcome == "failed"}
@@ -102,7 +89,7 @@ def test_a_zookeeper_that_hangs_up_among_many_znodes_and_never_connects_again_co
             raise ConnectionAbortedError
 
         parties.zookeeper.script[MULTI_READ] = hang_up_for_good
-        snapshot = taken(Cluster(name="c", zookeeper=ZookeeperAccess(connect=parties.zookeeper.address), limits=QUICK))
+        snapshot = taken_of(parties, limits=BRIEF)
     assert {row.broker_id for row in snapshot.of(BrokerView)} == {0, 1}
     failed = {row.operation for row in snapshot.of(SourceRead) if row.outcome == "failed"}
     assert "zookeeper /brokers/topics" in failed
@@ -123,8 +110,7 @@ def test_a_broker_is_bounded_whatever_it_does_inside_an_answer(behaviour):
     with HostileCluster(brokers=1 + len(keys)) as parties:
         for broker, key in zip(parties.brokers[1:], keys, strict=True):
             broker.script[key] = noting(key)
-        cluster = Cluster(name="c", zookeeper=ZookeeperAccess(connect=parties.zookeeper.address), limits=QUICK)
-        snapshot = taken(cluster)
+        snapshot = taken_of(parties, limits=BRIEF)
         demand_silence(parties.brokers)
     assert {row.broker_id for row in snapshot.of(BrokerView)} >= {0}
     assert asked == {*keys}
@@ -145,7 +131,7 @@ def test_a_name_server_that_hangs_ends_with_the_audit(monkeypatch):
     with HostileBroker(0) as broker:
         late = f"slow.example:{broker.port}"
         access = ZookeeperAccess(connect=f"zk.example:{broker.port}")
-        taken(Cluster(name="c", zookeeper=access, bootstrap=(late, broker.address), limits=QUICK))
+        taken(zookeeper=access, bootstrap=(late, broker.address), limits=BRIEF)
         assert {*looked_up} == {"slow.example", "zk.example"}
         before = broker.drained()
         over.set()
@@ -192,7 +178,7 @@ def test_the_honest_broker_is_asked_beside_forty_that_drip():
         listed = {**dict.fromkeys(brokers, (dripping.host, dripping.port)), 500: (honest.host, honest.port)}
         zookeeper.znodes.update(kafka_tree({500: listed[500]}, {"orders": {0: (500, [500])}}))
         zookeeper.znodes.update(kafka_tree(listed, {}))
-        snapshot = taken(Cluster(name="c", zookeeper=ZookeeperAccess(connect=zookeeper.address), limits=QUICK))
+        snapshot = taken(zookeeper=ZookeeperAccess(connect=zookeeper.address), limits=BRIEF)
     assert 500 in {row.broker_id for row in snapshot.of(BrokerView)}
 
 
@@ -206,7 +192,7 @@ def test_commands_end_with_the_audit(what, tmp_path):
     }[what]
     with HostileBroker(0) as broker:
         broker.brokers = {0: (broker.host, broker.port)}
-        snapshot = taken(Cluster(name="c", bootstrap=(broker.address,), limits=QUICK, **more))
+        snapshot = taken(bootstrap=(broker.address,), limits=BRIEF, **more)
     assert any(row.observer.startswith(("vantage:", "logs:")) and row.outcome == "failed" for row in snapshot.of(SourceRead))
     size = mark.stat().st_size
     time.sleep(0.6)
@@ -220,21 +206,15 @@ def test_files_have_their_own_time_when_samples_took_all_they_could(tmp_path):
     with HostileBroker(0) as broker:
         broker.brokers = {0: (broker.host, broker.port)}
         broker.script[3] = hang
-        cluster = Cluster(name="c", bootstrap=(broker.address,), properties=(str(path),), limits=QUICK)
-        snapshot = taken(cluster)
+        snapshot = taken(bootstrap=(broker.address,), properties=(str(path),), limits=BRIEF)
     (read,) = [row for row in snapshot.of(SourceRead) if row.operation == "properties"]
     assert read.outcome == "answered"
 
 
 @pytest.mark.parametrize("reported", ["999999999", "9" * 5000])
 def test_a_session_time_that_no_broker_has_is_not_waited_for(reported):
-    refused = Probe(
-        sample=1, vantage="worker", role="client", from_broker=None, broker_id=0, listener="L", protocol="PLAINTEXT", host="h",
-        port=1, via=None, layer="tcp", outcome="failed", error="connection refused", detail=None,
-    )  # fmt: skip
-    config = BrokerConfig(
-        observer="broker:1", broker_id=1, key="broker.session.timeout.ms", value=reported, source=4, sensitive=False
-    )
+    refused = made(Probe, broker_id=0, listener="L", port=1, outcome="failed", error="connection refused")
+    config = made(BrokerConfig, key="broker.session.timeout.ms", value=reported)
     assert sample_again.session_wait(collected([refused, config])) <= sample_again.MOST_SESSION_S + sample_again.TICK_S
     honest = replace(config, value="40000")
     assert sample_again.session_wait(collected([refused, honest])) == 40 + sample_again.TICK_S
@@ -257,7 +237,7 @@ def test_one_cluster_whose_endpoints_hang_does_not_delay_the_errand_of_another()
 
 def test_nothing_is_asked_after_the_end():
     """A thread that was left behind in a library asks the budget, and finds its socket closed."""
-    budget = Budget(Cluster(name="c", limits=QUICK))
+    budget = Budget(Cluster(name="c", limits=BRIEF))
     ours, theirs = socket.socketpair()
     budget.opened(ours)
     budget.close()

@@ -5,12 +5,12 @@ import json
 import pytest
 
 from collect.fakes import refused
+from collect.taken import taken_of
 from counted_work import counted_calls, counted_in_threads
 from hostile_parties.cluster import BARE, HostileCluster
 from hostile_parties.zookeeper import registration, topic_tree
 from kafka_audit.collect.logs.lines import scan
-from kafka_audit.collect.snapshot import take_snapshot
-from kafka_audit.model.cluster import Cluster, Limits, ZookeeperAccess
+from kafka_audit.model.cluster import Limits
 from samples import sampled
 
 SIZES = (250, 1_000)
@@ -103,13 +103,8 @@ def collected(chosen, count):
     """Read a cluster of three brokers, one of whose parties chooses so many."""
     with HostileCluster(contents=BARE) as parties:
         CHOSEN[chosen](parties, count)
-        cluster = Cluster(
-            name="c",
-            zookeeper=ZookeeperAccess(connect=parties.zookeeper.address),
-            bootstrap=(parties.brokers[0].address,),
-            limits=Limits(read_s=600.0, settle_s=0.0, audit_s=6_000.0),
-        )
-        take_snapshot(cluster, snapshot_id="s", say=lambda _: None, secrets={})
+        limits = Limits(read_s=600.0, settle_s=0.0, audit_s=6_000.0)
+        taken_of(parties, bootstrap=(parties.brokers[0].address,), limits=limits)
 
 
 @pytest.mark.parametrize("chosen", sampled(CHOSEN, 13))

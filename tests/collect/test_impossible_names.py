@@ -5,11 +5,10 @@ from dataclasses import replace
 
 import pytest
 
+from collect.taken import taken_of
 from hostile_parties.cluster import HostileCluster
 from hostile_parties.zookeeper import registration
 from kafka_audit.collect.rows.possible_names import without_impossible_names
-from kafka_audit.collect.snapshot import take_snapshot
-from kafka_audit.model.cluster import Cluster, Limits, ZookeeperAccess
 from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.tables import (
     Acl,
@@ -25,16 +24,14 @@ from kafka_audit.model.tables import (
     ViewBroker,
     ViewTopic,
 )
+from made_rows import made
 
-QUICK = Limits(read_s=60.0, settle_s=0.1, audit_s=600.0)
 SHELL = "x ;touch /tmp/P;#"
 LONG = "h" * 32_000
 
 
 def snap(parties, *, zookeeper=True):
-    access = ZookeeperAccess(connect=parties.zookeeper.address) if zookeeper else None
-    cluster = Cluster(name="c", zookeeper=access, bootstrap=tuple(broker.address for broker in parties.brokers), limits=QUICK)
-    return take_snapshot(cluster, snapshot_id="s", say=lambda _: None, secrets={})
+    return taken_of(parties, zookeeper=zookeeper, bootstrap=tuple(broker.address for broker in parties.brokers))
 
 
 def refused(snapshot):
@@ -148,9 +145,7 @@ def test_a_cluster_with_odd_but_legal_names_loses_nothing():
 
 
 MEMBER = GroupMember(sample=2, observer="broker:1", broker_id=1, group="g", state="Stable", client_id="", host="h", partitions=())
-DIRECTORY = LogDir(
-    sample=1, observer="broker:1", broker_id=1, path="/data", error=0, total_bytes=None, usable_bytes=None, replicas=1
-)
+DIRECTORY = made(LogDir, path="/data", replicas=1)
 RULE = Acl(
     acls_digest="d", resource_type="Topic", resource_name="t", pattern_type="LITERAL", principal="User:a", host="*",
     operation="Read", permission="ALLOW",

@@ -2,12 +2,14 @@
 
 import json
 from collections import Counter
+from dataclasses import replace
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
 from collect.fakes import refused
+from collect.taken import QUICK, taken_of
 from hostile_parties.broker import changed
 from hostile_parties.cluster import HostileCluster
 from kafka_audit.bounds.kept_brokers import Vouchers
@@ -16,10 +18,11 @@ from kafka_audit.collect.priorities import MOST_REPLICAS
 from kafka_audit.collect.probes import command_vantages
 from kafka_audit.collect.properties import sources
 from kafka_audit.collect.rows.collected import Collected
-from kafka_audit.collect.snapshot import _vouchers, take_snapshot
-from kafka_audit.model.cluster import Cluster, Limits, Logs, Vantage, ZookeeperAccess
+from kafka_audit.collect.snapshot import _vouchers
+from kafka_audit.model.cluster import Logs, Vantage
 from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.tables import BrokerView, RegisteredPartition, SourceRead, ViewBroker, ViewTopic
+from made_rows import made
 
 MOST = 20
 METADATA = 3
@@ -53,19 +56,17 @@ def started(monkeypatch):
 
 def snap(parties, tmp_path, *, zookeeper=True, **limits):
     """Take a snapshot with logs, files and a vantage for each broker."""
-    access = ZookeeperAccess(connect=parties.zookeeper.address) if zookeeper else None
-    cluster = Cluster(
-        name="c",
-        zookeeper=access,
+    for broker in range(3):
+        (tmp_path / f"{broker}.properties").write_text(f"broker.id={broker}\nlog.dirs=/data\n")
+    return taken_of(
+        parties,
+        zookeeper=zookeeper,
         bootstrap=tuple(broker.address for broker in parties.brokers),
         properties=(f"{tmp_path}/{{broker_id}}.properties",),
         logs=Logs(command=("echo", "{broker_id}")),
         vantages=(Vantage(name="v", role="broker", command=("false", "{broker_id}")),),
-        limits=Limits(**{"read_s": 60.0, "settle_s": 0.1, "audit_s": 600.0, "brokers": MOST} | limits),
+        limits=replace(QUICK, **{"brokers": MOST} | limits),
     )
-    for broker in range(3):
-        (tmp_path / f"{broker}.properties").write_text(f"broker.id={broker}\nlog.dirs=/data\n")
-    return take_snapshot(cluster, snapshot_id="s", say=lambda _: None, secrets={})
 
 
 def limits_row(snapshot):
@@ -135,12 +136,8 @@ def test_files_count_as_rows(tmp_path, started):
 
 def test_a_list_that_one_broker_gives_is_one_claim_and_one_that_many_give_is_more():
     views = [
-        BrokerView(
-            sample=1, observer=f"broker:{broker}", broker_id=broker, listener="L", address="a:1", kafka_cluster_id=None,
-            controller_id=0, brokers_listed=1, topics_listed=0, brokers_digest=digest, topics_digest="t", metadata_version=9,
-        )
-        for broker, digest in ((0, "same"), (1, "same"), (2, "other"))
-    ]  # fmt: skip
+        made(BrokerView, broker_id=broker, brokers_digest=digest) for broker, digest in ((0, "same"), (1, "same"), (2, "other"))
+    ]
     listed = [
         ViewBroker(brokers_digest=digest, broker_id=broker, host="h", port=1, rack=None)
         for digest, broker in (("same", 7), ("other", 8))

@@ -14,27 +14,23 @@ from hypothesis import given
 from hypothesis import strategies as st
 from kazoo.protocol.serialization import write_buffer
 
+from collect.taken import QUICK, taken_of
 from hostile_parties.broker import changed, null_arrays, undecodable_text
 from hostile_parties.cluster import HostileCluster
 from hostile_parties.party import cut
 from hostile_parties.zookeeper import GET_CHILDREN2
-from kafka_audit.clients.protocol.primitive_types import WireError
 from kafka_audit.clients.read_error import ReadError, any_answer
 from kafka_audit.cluster.samples import Samples
-from kafka_audit.collect.brokers import acls, leader_questions, list_offsets, metadata
 from kafka_audit.collect.brokers.consumer_groups import GroupReads
-from kafka_audit.collect.brokers.metadata import MetadataError
 from kafka_audit.collect.brokers.quorum import quorum
 from kafka_audit.collect.logs.lines import scan
 from kafka_audit.collect.nodes import Nodes
-from kafka_audit.collect.probes import certificates, command_vantages
 from kafka_audit.collect.properties import sources
 from kafka_audit.collect.queue_vantages import QueueAnswer
 from kafka_audit.collect.rows.source_reads import Asking
-from kafka_audit.collect.snapshot import take_snapshot
 from kafka_audit.collect.zookeeper import partition_states, znodes, zookeeper_view
 from kafka_audit.collect.zookeeper.znodes import ZnodeError
-from kafka_audit.model.cluster import Cluster, Limits, Vantage, ZookeeperAccess
+from kafka_audit.model.cluster import Vantage
 from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.tables import (
     BrokerApi,
@@ -52,7 +48,7 @@ from kafka_audit.model.tables import (
 from kafka_audit.model.tables.fitting import misfit
 from kafka_audit.store import Store
 
-QUICK = Limits(read_s=60.0, settle_s=0.2, audit_s=600.0)
+SNAPSHOT = "20261122T120000Z-c-0000"
 OWN = (BrokerApi, BrokerConfig, BrokerIdentity, BrokerView, LeadershipAsked, LogDir)
 CONFIGS, METADATA, VERSIONS, CLUSTER, LOG_DIRS, ACLS, OFFSETS, MOVES = 32, 3, 18, 60, 35, 29, 2, 46
 JAAS = "org.apache.kafka.common.security.plain.PlainLoginModule required"
@@ -67,14 +63,9 @@ def cluster():
 
 def snap(cluster, tmp_path, limits=QUICK):
     """Take a snapshot, publish it and return it as it is read again."""
-    access = ZookeeperAccess(connect=cluster.zookeeper.address)
-    snapshot_id = "20261122T120000Z-c-0000"
-    taken = take_snapshot(
-        Cluster(name="c", zookeeper=access, limits=limits), snapshot_id=snapshot_id, say=lambda _: None, secrets={}
-    )
     store = Store(tmp_path)
-    store.write(taken)
-    return store.read(snapshot_id)
+    store.write(replace(taken_of(cluster, limits=limits), snapshot_id=SNAPSHOT))
+    return store.read(SNAPSHOT)
 
 
 def failed(snapshot):
@@ -311,66 +302,10 @@ def test_rows_of_one_answer_that_do_not_fit_their_table_fail_the_read():
 
 
 BYTES = st.binary(max_size=400)
-ASKED = leader_questions.LeaderQuestions(
-    topics=["t"],
-    **dict.fromkeys(leader_questions.LeaderQuestions.__dataclass_fields__.keys() - {"topics"}, np.zeros(1, np.int64)),
-)
-
-
-@given(BYTES, st.integers(0, 13))
-def test_decoders_of_answers_raise_their_own_error_alone(body, version):
-    decoders = (
-        (metadata.decode_metadata_answer, 13),
-        (lambda data, version: metadata.read_topics([data], version), 13),
-        (acls.decode_acls_answer, 3),
-        (lambda data, version: list_offsets.errors(data, version, ASKED), 5),
-    )
-    for decode, most in decoders:
-        try:
-            decode(body, min(version, most))
-        except (MetadataError, WireError):
-            continue
-
-
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
     lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
 )
-KEYS = st.sampled_from(
-    [
-        "leader",
-        "isr",
-        "partitions",
-        "endpoints",
-        "rack",
-        "host",
-        "port",
-        "config",
-        "acls",
-        "id",
-        "brokerid",
-        "leader_epoch",
-        "timestamp",
-    ]
-)
-STAT = znodes.ZnodeStat(*[0] * len(znodes.ZnodeStat._fields))
-
-
-@given(st.dictionaries(KEYS, JSON).map(lambda content: json.dumps(content).encode()) | BYTES)
-def test_decoders_of_znodes_raise_their_own_error_alone(data):
-    for decode in (
-        znodes.parse_state,
-        znodes.parse_assignment,
-        znodes.parse_controller,
-        znodes.parse_cluster_id,
-        lambda d: znodes.parse_registration(1, 1, d, STAT),
-    ):
-        try:
-            decode(data)
-        except ZnodeError:
-            continue
-
-
 STATES = st.fixed_dictionaries(
     {},
     optional={
@@ -399,15 +334,6 @@ def test_states_that_are_decoded_together_are_what_each_is_alone(contents):
             assert getattr(together, name).tolist() == getattr(alone, name).tolist()
         assert together.isr.arrow().to_pylist() == alone.isr.arrow().to_pylist()
     assert partition_states.decoded([HONEST] * 3, np.arange(3)) is not None
-
-
-@given(st.text(max_size=300), st.binary(max_size=300))
-def test_texts_from_anywhere_are_read_or_left_out(text, data):
-    zookeeper_view.parse_server_answer(text, 1, "zk")
-    zookeeper_view.odd_parts(text)
-    command_vantages.parse_probe_output(text, [])
-    znodes.parse_broker_id(text)
-    certificates.decode_certificate(data.hex(), "host")
 
 
 def talk(answer):
@@ -487,10 +413,8 @@ def test_a_broker_id_in_a_log_that_no_broker_has_is_left_out():
 
 def test_an_odd_answer_of_a_queue_is_one_failed_row(cluster):
     vantage = Vantage(name="edge", role="client", queue="edge")
-    access = ZookeeperAccess(connect=cluster.zookeeper.address)
     queue_answer = QueueAnswer(endpoints=[[1, 2]], samples=["", ""])
-    audited = Cluster(name="c", zookeeper=access, limits=QUICK, vantages=(vantage,))
-    snapshot = take_snapshot(audited, snapshot_id="s", say=lambda _: None, secrets={}, answers={"edge": queue_answer})
+    snapshot = taken_of(cluster, vantages=(vantage,), answers={"edge": queue_answer})
     (read,) = failed(snapshot)
     assert (read.observer, read.error) == ("vantage:edge", ReadFailure.MALFORMED_ANSWER.words)
     assert honest(snapshot, {0, 1, 2}) == in_full({0, 1, 2})

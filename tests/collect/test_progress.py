@@ -8,23 +8,11 @@ from kafka_audit.collect.progress import MANY, BrokerProgress
 from kafka_audit.collect.rows.source_reads import Asking
 from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.tables import BrokerView
+from made_rows import made
 
 ASKING = Asking(sample=1, observer="broker:1", target="b1:9092")
 FAILED = (ASKING.failed("ApiVersions", ReadError(ReadFailure.TIMEOUT)), ASKING.failed("Metadata", ReadError(ReadFailure.REFUSED)))
-VIEW = BrokerView(
-    sample=1,
-    observer="broker:1",
-    broker_id=1,
-    listener="PLAINTEXT",
-    address="b1:9092",
-    kafka_cluster_id="c",
-    controller_id=0,
-    brokers_listed=1,
-    topics_listed=1,
-    brokers_digest="a",
-    topics_digest="b",
-    metadata_version=12,
-)
+VIEW = made(BrokerView, address="b1:9092", topics_listed=1)
 
 
 def asked(brokers, rows):

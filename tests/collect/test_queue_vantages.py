@@ -3,34 +3,30 @@
 import json
 import time
 from dataclasses import replace
+from functools import partial
 
 import pytest
 
-from collect import fakes
+from collect import fakes, taken
 from collect.fakes import FakeBroker, server
 from collect.secured_fakes import SecuredBroker
 from kafka_audit.clients.credentials import ClusterLogins
-from kafka_audit.clients.targets import Target
 from kafka_audit.collect import queue_vantages
 from kafka_audit.collect.brokers.discovery import Discovery
 from kafka_audit.collect.probes import command_vantages
 from kafka_audit.collect.queue_vantages import QueueAnswer
 from kafka_audit.model.cluster import Cluster, Limits, Security, Tls, Vantage
 from kafka_audit.model.tables import Probe, RegisteredBroker, RegisteredEndpoint, SourceRead
+from made_rows import made
 from testbed.certificates import Authority
 
 DMZ = Vantage(name="clients", queue="dmz")
+target = partial(taken.target, via="elsewhere:1")
 NOBODY = ClusterLogins(Cluster(name="none"), {})
 
 
-def target(address, broker_id=0):
-    return Target(broker_id=broker_id, listener="L", protocol="PLAINTEXT", host=address[0], port=address[1], via="elsewhere:1")
-
-
 def registration(broker_id=0, mzxid=7):
-    return RegisteredBroker(
-        sample=1, broker_id=broker_id, rack=None, ephemeral_owner=1, registered_ms=0, czxid=mzxid, mzxid=mzxid
-    )
+    return made(RegisteredBroker, broker_id=broker_id, ephemeral_owner=1, czxid=mzxid, mzxid=mzxid)
 
 
 def errand(targets, registered):
@@ -150,14 +146,10 @@ WORDY = tuple(f"{number:0255}" for number in range(100))
 """Names of mechanisms, as many and as long as a probe reads."""
 
 
-def wordy(address, broker_id):
-    return Target(broker_id=broker_id, listener="S", protocol="SASL_PLAINTEXT", host=address[0], port=address[1], via=None)
-
-
 @pytest.mark.parametrize("names", [WORDY, ("\N{SNOWMAN}" * 80,) * 100, (*WORDY[:50], "PLAIN")])
 def test_names_that_are_no_mechanisms_do_not_travel(names):
     with server(SecuredBroker(1, mechanisms=names)) as address:
-        samples = queue_vantages.probe_errands({"c": errand([wordy(address, 1)], [])})["c"]
+        samples = queue_vantages.probe_errands({"c": errand([target(address, 1, "S", "SASL_PLAINTEXT")], [])})["c"]
     assert len(json.dumps(samples)) < 1_000, "51 KB, and three times as much of other letters"
     assert ["PLAIN" in sample for sample in samples] == ["PLAIN" in names] * 2
 
@@ -165,7 +157,7 @@ def test_names_that_are_no_mechanisms_do_not_travel(names):
 def test_answers_of_more_bytes_than_a_sample_has_displace_themselves_and_no_honest_one(healthy, monkeypatch):
     monkeypatch.setattr(queue_vantages, "MOST_BYTES", 10_000)
     with server(SecuredBroker(1, mechanisms=tuple(f"X-{number:018}" for number in range(100)))) as address:
-        targets = [*[wordy(address, number) for number in range(1, 41)], healthy]
+        targets = [*[target(address, number, "S", "SASL_PLAINTEXT") for number in range(1, 41)], healthy]
         asked = errand(targets, [])
         samples = queue_vantages.probe_errands({"c": asked})["c"]
     assert len(json.dumps(samples)) < 2 * (10_000 + 40 * 150)

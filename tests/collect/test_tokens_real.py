@@ -12,6 +12,7 @@ import pytest
 from collect.oidc_server import AUDIENCE, ISSUER, make_key
 from collect.snapshot_process import ended, issued_tokens, snapshot_rows
 from kafka_audit.model.tables import BrokerView, Sample, SourceRead
+from made_rows import of
 from testbed import Bed, Listener, Security
 from testbed.security import Tokens
 from testbed.servers import BROKER_PORT
@@ -97,10 +98,6 @@ def audited(tmp_path_factory):
         yield made
         made.server.kill()
         made.server.wait()
-
-
-def of(rows, table):
-    return [row for row in rows if isinstance(row, table)]
 
 
 def failed(rows):

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from kafka_audit.model.tables import Probe, Row, Sample, Snapshot, SnapshotInfo
+from made_rows import made
 
 VANTAGE = "added"
 
@@ -31,7 +32,8 @@ def _layers(sample: int, source: int, broker: int, end: tuple[str, str, str, int
     listener, protocol, host, port = end
     layers = ("dns", "tcp", *(("tls",) if "SSL" in protocol.split("_") else ()), "api", "identity")
     for layer in layers:
-        yield Probe(
+        yield made(
+            Probe,
             sample=sample,
             vantage=VANTAGE,
             role="broker",
@@ -41,11 +43,7 @@ def _layers(sample: int, source: int, broker: int, end: tuple[str, str, str, int
             protocol=protocol,
             host=host,
             port=port,
-            via=None,
             layer=layer,
-            outcome="ok",
-            error=None,
-            detail=None,
             answered_by=broker if layer == "identity" else None,
             addresses=(host,) if layer == "dns" else (),
         )

@@ -25,7 +25,7 @@ import kafka.protocol.metadata
 import kafka.protocol.sasl
 from kafka.protocol.admin import DescribeConfigsRequest
 
-from collect.fakes import Serving
+from collect.fakes import Caught, Serving
 from collect.secured_fakes import SecuredBroker
 from hostile_parties.party import NAMED, Exchange, Party
 
@@ -74,7 +74,7 @@ class HostileBroker(SecuredBroker, Serving, Party):
             answer = self.login_step(talk, request)
             ends = bool(self.hangs_up and answer is not None and key == 36 and answer.error_code)
             return b"" if answer is None else bytes(answer.encode(framed=True, header=True)), ends
-        kept = _Kept()
+        kept = Caught()
         if talk["state"] == "in":
             with suppress(ConnectionAbortedError):
                 self._answer(kept, request)
@@ -93,15 +93,6 @@ class HostileBroker(SecuredBroker, Serving, Party):
 
     def _scram(self, talk, sent):
         return None if self.refuses and talk["scram"] is not None else super()._scram(talk, sent)
-
-
-class _Kept:
-    """Stands for a connection; keeps what is sent."""
-
-    data = b""
-
-    def sendall(self, data):
-        self.data = bytes(data)
 
 
 def _head(key, version, honest):

@@ -2,20 +2,20 @@
 
 import threading
 import time
+from functools import partial
 
 import pytest
 from kazoo.client import KazooClient
 from kazoo.exceptions import NoAuthError, NoNodeError
 
+from collect.taken import taken, taken_of
 from hostile_parties.broker import HostileBroker
 from hostile_parties.cluster import CLUSTER_ID, HostileCluster
 from hostile_parties.zookeeper import NO_AUTH, HostileZookeeper
-from kafka_audit.collect.snapshot import take_snapshot
-from kafka_audit.model.cluster import Cluster, Limits, Security, Tls, ZookeeperAccess
+from kafka_audit.model.cluster import Security, Tls
 from kafka_audit.model.tables import BrokerView, Probe, RegisteredPartition, RegisteredTopic, Registry, SnapshotInfo, SourceRead
 from testbed.certificates import Authority
 
-AMPLE = Limits(read_s=60.0, settle_s=0.2, audit_s=300.0)
 PASSWORD = "s3cret-of-the-auditor"  # noqa: S105 -- of a fake
 
 
@@ -25,12 +25,7 @@ def cluster():
         yield cluster
 
 
-def snap(cluster, **options):
-    zookeeper = ZookeeperAccess(connect=cluster.zookeeper.address)
-    secrets = {"PASSWORD": PASSWORD}
-    return take_snapshot(
-        Cluster(name="c", zookeeper=zookeeper, limits=AMPLE, **options), snapshot_id="s", say=lambda _: None, secrets=secrets
-    )
+snap = partial(taken_of, secrets={"PASSWORD": PASSWORD})
 
 
 def failed(snapshot):
@@ -85,8 +80,7 @@ def test_a_login_over_tls_succeeds_and_is_recorded(tmp_path, mechanism):
             password_env="PASSWORD",  # noqa: S106 -- a variable's name
             tls=Tls(ca_file=str(authority.ca_file)),
         )
-        described = Cluster(name="c", bootstrap=(broker.address,), security=security, limits=AMPLE)
-        snapshot = take_snapshot(described, snapshot_id="s", say=lambda _: None, secrets={"PASSWORD": PASSWORD})
+        snapshot = taken(bootstrap=(broker.address,), security=security, secrets={"PASSWORD": PASSWORD})
         assert failed(snapshot) == []
         assert broker.connections > 0
         assert (PASSWORD.encode() in broker.received) == (mechanism == "PLAIN")

@@ -2,12 +2,11 @@
 
 from kafka_audit.incidents.causes.rule import evidence_of_reads
 from kafka_audit.model.tables import SourceRead
+from made_rows import made
 
 
 def read(operation, target="b1:9092", message="tcp to b1:9092: connection refused", error="connection refused"):
-    return SourceRead(
-        sample=2, observer="broker:1", operation=operation, target=target, outcome="failed", error=error, message=message
-    )
+    return made(SourceRead, sample=2, operation=operation, target=target, outcome="failed", error=error, message=message)
 
 
 def texts(reads, limit=10):

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from hanging_child import HangingChild
 from kafka_audit.bounds import regular_files
 from kafka_audit.cli import main
 from kafka_audit.lint import files, judging, reading
@@ -38,13 +37,6 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.setattr(files, "SECONDS", 600.0)  # for a file that is judged: a busy machine refuses none
     (tmp_path / "good.properties").write_text(GOOD)
     return tmp_path
-
-
-@pytest.fixture
-def hanging(monkeypatch):
-    child = HangingChild(monkeypatch)
-    yield child
-    child.close()
 
 
 def linted(capsys, *arguments):

@@ -6,6 +6,7 @@ import pytest
 
 from kafka_audit.migration import reachability
 from kafka_audit.model.tables import Probe, RegisteredEndpoint
+from made_rows import made
 
 INTERNAL = frozenset({(0, "INTERNAL")})
 
@@ -15,22 +16,8 @@ def end(listener="CLIENT", protocol="PLAINTEXT"):
 
 
 def probe(layer, outcome, *, listener="CLIENT", vantage="dmz", start=None, **more):
-    more = {"error": None, "detail": None, "needs": None} | more
-    return Probe(
-        sample=0,
-        vantage=vantage,
-        role="client" if start is None else "broker",
-        from_broker=start,
-        broker_id=0,
-        listener=listener,
-        protocol="PLAINTEXT",
-        host="new",
-        port=9092,
-        via=None,
-        layer=layer,
-        outcome=outcome,
-        **more,
-    )
+    origin = {"vantage": vantage, "role": "client" if start is None else "broker", "from_broker": start}
+    return made(Probe, sample=0, **origin, broker_id=0, listener=listener, host="new", layer=layer, outcome=outcome, **more)
 
 
 WAYS = {

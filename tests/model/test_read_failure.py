@@ -11,24 +11,19 @@ from kafka_audit.clients import failures, sockets
 from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.tables import Probe, SourceRead
 from kafka_audit.report.schema import findings_schema
+from made_rows import made
 
 PACKAGE = Path(kafka_audit.__file__).parent
 GENERAL = {ReadFailure.UNKNOWN, ReadFailure.NO_ANSWER, ReadFailure.THROTTLED}  # their words mean other things as well
 WORDS = {member.words for member in ReadFailure if member not in GENERAL}
-READS_TEXT = {
-    "startswith",
-    "endswith",
-    "lower",
-    "upper",
-    "casefold",
-    "find",
-    "index",
-    "partition",
-    "rpartition",
-    "split",
-    "count",
-}
-TEXTS = {"error", "message"}
+READS_TEXT = frozenset(
+    [
+        *("startswith", "endswith", "lower", "upper", "casefold", "find", "index", "count"),
+        *("partition", "rpartition", "split", "rsplit", "removeprefix", "removesuffix"),
+    ]
+)
+WRITTEN = frozenset(["error", "message", "headline", "evidence", "remediation", "summary", "last_known", "needs", "kafka_says"])
+"""Texts that the edges, a check, a cause or Kafka wrote, by their attributes and keys."""
 
 
 def read_of(**columns):
@@ -70,9 +65,7 @@ def test_a_member_of_a_later_version_is_unknown_and_not_guessed_by_its_text():
 
 def test_a_layer_that_works_has_no_failure():
     head = {"sample": 1, "vantage": "worker", "role": "client", "from_broker": None, "broker_id": 1, "listener": "A"}
-    probe = Probe(
-        **head, protocol="PLAINTEXT", host="b1", port=9092, via=None, layer="tcp", outcome="ok", error=None, detail=None
-    )
+    probe = made(Probe, **head, host="b1")
     assert probe.failure is None
 
 
@@ -120,24 +113,39 @@ def test_no_module_behind_the_edges_repeats_the_words_of_a_failure():
     assert found == [], "compare `failure`, a member of ReadFailure; its words are made in one place"
 
 
-def is_text_of_a_failure(node):
-    if isinstance(node, ast.BoolOp):  # (read.error or "")
-        return any(map(is_text_of_a_failure, node.values))
-    return isinstance(node, ast.Attribute) and node.attr in TEXTS
+def is_written(node):
+    """Return whether an expression is such a text: `read.error`, `finding["message"]`, `(read.error or "")`."""
+    if isinstance(node, ast.BoolOp):
+        return any(map(is_written, node.values))
+    if isinstance(node, ast.Subscript):
+        return getattr(node.slice, "value", None) in WRITTEN
+    return isinstance(node, ast.Attribute) and node.attr in WRITTEN
 
 
 def reads_text(node):
-    """Return whether an expression takes a failure's text apart, or compares it with a text."""
+    """Return whether an expression takes such a text apart, looks for words in it, or compares it with some."""
     if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-        searched = isinstance(node.func.value, ast.Name) and node.func.attr in {"search", "match", "fullmatch", "findall"}
-        return (node.func.attr in READS_TEXT and is_text_of_a_failure(node.func.value)) or (
-            searched and any(map(is_text_of_a_failure, node.args))
-        )
+        of, called = node.func.value, node.func.attr
+        searched = isinstance(of, ast.Name) and called in {"search", "match", "fullmatch", "findall"}
+        within = [of] if called in {"lower", "upper", "casefold"} else ast.walk(of)
+        return (called in READS_TEXT and any(map(is_written, within))) or (searched and any(map(is_written, node.args)))
     if not isinstance(node, ast.Compare):
         return False
+    if any(isinstance(operator, ast.In | ast.NotIn) for operator in node.ops) and is_text_with_words(node.comparators[0]):
+        return True
     sides = [node.left, *node.comparators]
-    texts = [part for side in sides for part in ast.walk(side) if isinstance(part, ast.Constant) and isinstance(part.value, str)]
-    return bool(texts) and any(map(is_text_of_a_failure, sides))
+    literal = (ast.Constant, ast.Set, ast.Tuple, ast.List)
+    words = [part for side in sides if isinstance(side, literal) for part in ast.walk(side) if is_word(part)]
+    return bool(words) and any(map(is_written, sides))
+
+
+def is_word(node):
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
+
+
+def is_text_with_words(node):
+    """Evidence is a mapping, in which keys are looked for."""
+    return is_written(node) and "evidence" not in {getattr(node, "attr", ""), getattr(getattr(node, "slice", None), "value", "")}
 
 
 @pytest.mark.parametrize(
@@ -151,13 +159,17 @@ def reads_text(node):
         ("read.failure is ReadFailure.TIMEOUT", False),
         ("row.error == STORAGE_ERROR", False),
         ("read.error is None", False),
+        ("str(finding['headline']).split()", True),
+        ("word in finding.message", True),
+        ("'broker' in finding.evidence", True),
+        ("key in finding.evidence", False),
     ],
 )
 def test_the_rule_knows_what_reads_a_text(code, bad):
     assert any(map(reads_text, ast.walk(ast.parse(code)))) is bad
 
 
-def test_no_module_behind_the_edges_reads_the_text_of_a_failure():
+def test_no_module_behind_the_edges_reads_a_written_text():
     found = [
         f"{path.relative_to(PACKAGE)}:{node.lineno}"
         for path in modules()

@@ -140,6 +140,27 @@ def failing(report, *, at_least="INFO"):
     }
 
 
+def only_incident(audit):
+    """Return the only incident of an audit, which fails."""
+    assert audit.code == 3, audit.said
+    (incident,) = audit.report["incidents"]
+    return incident
+
+
+def assert_clean(audit):
+    """Fail if an audit says that something of weight is wrong."""
+    assert audit.code == 0, audit.said
+    assert audit.report["incidents"] == []
+    assert failing(audit.report, at_least="HIGH") == set()
+
+
+def assert_repaired(report, cause):
+    """Fail if something of weight is wrong, or if another incident than that of the cause was resolved."""
+    assert report["incidents"] == []
+    assert failing(report, at_least="HIGH") == set()
+    assert [incident["cause"] for incident in report["resolved_incidents"]] == [cause]
+
+
 def everything_in(cluster):
     """Return what an audit must not change: all znodes, and the partition folders on every broker's disk."""
     folders = {broker: sorted(path.name for path in data.iterdir() if path.is_dir()) for broker, data in _data(cluster)}

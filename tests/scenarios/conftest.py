@@ -31,8 +31,7 @@ def cluster(bed, version):
     """A whole cluster of three plain brokers, in use, with two topics of known leaders; broker 0 is the controller."""
     cluster = bed.cluster(version)
     populate(bed, cluster, FEW)
-    for name, assignment in TOPICS.items():
-        cluster.create_topic(name, assignment)
+    cluster.create_topics(TOPICS)
     cluster.make_controller(0)
     cluster.await_settled()
     return cluster

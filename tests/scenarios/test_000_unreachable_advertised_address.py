@@ -3,7 +3,7 @@
 import pytest
 
 from kafka_audit.model.text import LONGEST_HEADLINE
-from scenarios.audits import everything_in, failing, znodes_in
+from scenarios.audits import assert_repaired, everything_in, failing, znodes_in
 
 pytestmark = [pytest.mark.bed, pytest.mark.spark, pytest.mark.scenario]
 
@@ -60,13 +60,6 @@ def assert_cut_off(report, hidden, *, measured):
     assert unexplained == []
 
 
-def assert_repaired(report):
-    assert report["incidents"] == []
-    assert failing(report, at_least="HIGH") == set()
-    (resolved,) = report["resolved_incidents"]
-    assert resolved["cause"] == "KA302"
-
-
 def test_a_healthy_cluster_is_clean_completely_known_and_untouched(audits, cluster):
     before = everything_in(cluster)
     for name in audits.NAMES:
@@ -95,7 +88,7 @@ def test_the_command_names_the_cause_and_its_end(audits, cluster, hidden):
     for name in audits.NAMES:
         audit = audits.by_command(name)
         assert audit.code == 0, audit.said
-        assert_repaired(audit.report)
+        assert_repaired(audit.report, "KA302")
 
 
 @pytest.mark.airflow
@@ -108,7 +101,7 @@ def test_the_gate_of_the_dag_fails_with_the_cause_and_passes_after_the_repair(au
     cluster.advertise_directly(hidden)
     repaired = audits.by_dag("near", "repaired.log")
     assert repaired.code == 0, repaired.tail
-    assert_repaired(repaired.report)
+    assert_repaired(repaired.report, "KA302")
 
 
 @pytest.mark.parametrize("hidden", ["one"], indirect=True)
@@ -132,7 +125,7 @@ def test_a_listener_of_their_own_repairs_it_too(audits, cluster, hidden):
     try:
         audit = audits.by_command("near")
         assert audit.code == 0, audit.said
-        assert_repaired(audit.report)
+        assert_repaired(audit.report, "KA302")
     finally:
         cluster.restart_brokers(
             {

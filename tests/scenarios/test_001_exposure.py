@@ -2,7 +2,7 @@
 
 import pytest
 
-from scenarios.audits import Audits, evidence_of, failing, finding_of, from_host, znodes_in
+from scenarios.audits import Audits, assert_repaired, evidence_of, failing, finding_of, from_host, znodes_in
 from testbed import presets
 from testbed.faults import cross_forwards
 
@@ -17,8 +17,7 @@ FOR_CLIENTS = {"INTERNAL": "skip"}  # nobody means clients to reach the listener
 def cluster(bed, version):
     """Three brokers with a listener for clients and one between them."""
     cluster = bed.cluster(version, **presets.split())
-    for name, assignment in TOPICS.items():
-        cluster.create_topic(name, assignment)
+    cluster.create_topics(TOPICS)
     cluster.make_controller(0)
     cluster.await_settled()
     return cluster
@@ -57,12 +56,6 @@ def assert_one_of_three(report):
     assert row["reach"] == ".TT"
 
 
-def assert_repaired(report, cause="KA301"):
-    assert report["incidents"] == []
-    assert failing(report, at_least="HIGH") == set()
-    assert [incident["cause"] for incident in report["resolved_incidents"]] == [cause]
-
-
 @pytest.mark.usefixtures("one_published")
 def test_the_command_says_which_endpoints_clients_miss_and_when_they_are_back(audits, bed, cluster, dmz):
     audits.describe("exposed", listeners=FOR_CLIENTS, limits=QUICK, vantages={"dmz": from_host(dmz)})
@@ -76,7 +69,7 @@ def test_the_command_says_which_endpoints_clients_miss_and_when_they_are_back(au
     heal(bed, cluster, dmz)
     audit = audits.by_command("exposed")
     assert audit.code == 0, audit.said
-    assert_repaired(audit.report)
+    assert_repaired(audit.report, "KA301")
 
 
 @pytest.mark.airflow
@@ -91,7 +84,7 @@ def test_the_gate_of_the_dag_fails_with_it_and_passes_after_the_repair(audits, b
     heal(bed, cluster, dmz)
     repaired = audits.by_dag("near", "repaired.log")
     assert repaired.code == 0, repaired.tail
-    assert_repaired(repaired.report)
+    assert_repaired(repaired.report, "KA301")
 
 
 def test_a_forward_wired_to_the_wrong_broker_is_no_open_port(audits, bed, cluster):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from scenarios.audits import evidence_of, failing, finding_of, from_host
+from scenarios.audits import assert_repaired, evidence_of, failing, finding_of, from_host
 from testbed import Bed, presets
 from testbed.names import Nameserver, own_names
 from testbed.proxy import Proxy
@@ -35,8 +35,7 @@ def bed(tmp_path_factory, version):  # noqa: ARG001 -- a bed for each version: t
 @pytest.fixture(scope="module")
 def cluster(bed, version):
     cluster = bed.cluster(version, **presets.split(), per_broker=AS_PODS)
-    for name, assignment in TOPICS.items():
-        cluster.create_topic(name, assignment)
+    cluster.create_topics(TOPICS)
     cluster.make_controller(0)
     cluster.await_settled()
     return cluster
@@ -124,12 +123,6 @@ def assert_all_explained(report):
     assert [finding["message"] for finding in heavy if finding["fingerprint"] not in explained] == []
 
 
-def assert_repaired(report, cause="KA301"):
-    assert report["incidents"] == []
-    assert failing(report, at_least="HIGH") == set()
-    assert [incident["cause"] for incident in report["resolved_incidents"]] == [cause]
-
-
 def test_the_command_names_the_layer_the_network_and_the_ways_out(audits, names, inside, outside, pod):
     audits.describe("outside", **OUTSIDE, vantages={"pod": from_host(pod)})
     audit = audits.by_command("outside")
@@ -139,7 +132,7 @@ def test_the_command_names_the_layer_the_network_and_the_ways_out(audits, names,
     names(inside)
     audit = audits.by_command("outside")
     assert audit.code == 0, audit.said
-    assert_repaired(audit.report)
+    assert_repaired(audit.report, "KA301")
 
 
 @pytest.mark.airflow
@@ -153,7 +146,7 @@ def test_the_gate_of_the_dag_fails_with_it_and_passes_inside(audits, names, insi
     names(inside)
     repaired = audits.by_dag("near", "repaired.log")
     assert repaired.code == 0, repaired.tail
-    assert_repaired(repaired.report)
+    assert_repaired(repaired.report, "KA301")
 
 
 def test_a_name_that_means_something_else_elsewhere_is_told_with_both_answers(audits, bed, names, inside):
@@ -183,7 +176,7 @@ def test_a_proxy_is_audited_through_and_its_end_is_told(audits, proxy, cluster):
     proxy.start(direct(cluster))
     audit = audits.by_command("proxied", "--all")
     assert audit.code == 0, audit.said
-    assert_repaired(audit.report)
+    assert_repaired(audit.report, "KA301")
     assert {
         finding_of(audit.report, code, endpoint)["status"]
         for endpoint in ENDPOINTS

@@ -7,13 +7,14 @@ import time
 
 import pytest
 
-from scenarios.audits import Audits, failing, znodes_in
+from scenarios import beds
+from scenarios.audits import Audits, failing, finding_of, znodes_in
 from scenarios.clients.running import KAFKA_PYTHON, NEW_SARAMA, OLD_SARAMA, Producer
-from testbed import Bed
 from testbed.disks import CHECKPOINT_SECONDS, add_disk
 from testbed.jars import RELEASES
 
 pytestmark = [pytest.mark.bed, pytest.mark.spark, pytest.mark.scenario]
+bed = beds.of_one_test
 
 TOPICS = {"orders": {0: [0, 1, 2], 1: [1, 2, 0], 2: [2, 0, 1]}, "payments": {0: [0, 2, 1], 1: [0, 1, 2], 2: [1, 0, 2]}}
 READER = """
@@ -55,12 +56,6 @@ print("ready", flush=True)
 """
 
 
-@pytest.fixture
-def bed(tmp_path):
-    with Bed(tmp_path / "bed", keep_logs=tmp_path / "logs") as bed:
-        yield bed
-
-
 @pytest.fixture(params=["3.9.1"])
 def version(request):
     return request.param
@@ -97,11 +92,6 @@ def audits(bed, disk, tmp_path):
     return Audits(bed, disk.cluster, tmp_path / "audits")
 
 
-def finding(report, code, resource):
-    (found,) = [f for f in report["findings"] if (f["code"], f["resource"]["name"]) == (code, resource)]
-    return found
-
-
 def led_on(disk):
     """Partitions on the disk that its broker leads, as `topic-partition`."""
     topics = disk.cluster.views([disk.broker.id])[disk.broker.id].topics
@@ -135,10 +125,10 @@ def assert_dead(report, disk, held, led):
     }
     ids = {f["fingerprint"] for f in report["findings"] if (f["code"], f["resource"]["name"]) in serious}
     assert set(incident["findings"]) == ids
-    assert finding(report, "KA503", "broker/0")["evidence"]["count"] == len(held)
-    pinned = finding(report, "KA506", "broker/0")
+    assert finding_of(report, "KA503", "broker/0")["evidence"]["count"] == len(held)
+    pinned = finding_of(report, "KA506", "broker/0")
     assert (set(pinned["evidence"]["partitions"]), pinned["confidence"]) == (led, "measured")
-    assert finding(report, "KA208", "broker/0")["evidence"]["moved"] == len(led)
+    assert finding_of(report, "KA208", "broker/0")["evidence"]["moved"] == len(led)
     text = str(incident)
     assert "no read-only API lists them" in text
     assert "kafka.request.logger" in text
@@ -157,9 +147,9 @@ def test_a_full_disk_is_named_with_all_that_it_takes_along(audits, cluster, disk
     """What lay there, who led it, who reads it, and nothing any more once the disk is replaced."""
     whole = audits.by_command("far", "--all")
     assert whole.code == 0, whole.said
-    assert finding(whole.report, "KA501", f"broker/0/logdir/{disk.path}")["status"] == "PASS"
-    assert finding(whole.report, "KA104", "broker/0")["status"] == "PASS"
-    assert finding(whole.report, "KA506", "broker/0")["status"] == "PASS"
+    assert finding_of(whole.report, "KA501", f"broker/0/logdir/{disk.path}")["status"] == "PASS"
+    assert finding_of(whole.report, "KA104", "broker/0")["status"] == "PASS"
+    assert finding_of(whole.report, "KA506", "broker/0")["status"] == "PASS"
 
     held, led = fill(disk)
     before = znodes_in(cluster) if cluster.zookeeper_connect else None
@@ -190,7 +180,7 @@ def test_a_disk_that_became_read_only_is_as_dead(audits, disk):
     again = audits.by_command("far")  # the leaders had moved before: now only the preference tells who led
     assert again.code == 3, again.said
     assert [incident["cause"] for incident in again.report["incidents"]] == ["KA501"]
-    pinned = finding(again.report, "KA506", "broker/0")
+    pinned = finding_of(again.report, "KA506", "broker/0")
     assert (pinned["lifecycle"], pinned["confidence"]) == ("ongoing", "inferred")
 
     disk.replace()
@@ -295,7 +285,7 @@ def test_the_only_records_on_a_dead_disk_are_saved_before_it_is_replaced(cluster
     cluster.start_brokers([1, 2])
     dead = slow.by_command("slow")
     assert dead.code == 3, dead.said
-    assert finding(dead.report, "KA503", "broker/0")["status"] == "UNKNOWN"  # it rests on ListOffsets
+    assert finding_of(dead.report, "KA503", "broker/0")["status"] == "UNKNOWN"  # it rests on ListOffsets
     incident = next(found for found in dead.report["incidents"] if found["cause"] == "KA501")
     steps = [(step["kind"], step["text"]) for step in incident["remediation"]]
     kept = next(place for place, (kind, text) in enumerate(steps) if kind == "do_not" and "with an empty disk" in text)
@@ -308,4 +298,4 @@ def test_the_only_records_on_a_dead_disk_are_saved_before_it_is_replaced(cluster
     cluster.await_settled()
     healed = slow.by_command("slow")
     assert "KA501" not in {incident["cause"] for incident in healed.report["incidents"]}, healed.said
-    assert finding(healed.report, "KA501", f"broker/0/logdir/{disk.path}")["status"] == "PASS"
+    assert finding_of(healed.report, "KA501", f"broker/0/logdir/{disk.path}")["status"] == "PASS"

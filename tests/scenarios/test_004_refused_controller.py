@@ -3,20 +3,16 @@
 import pytest
 
 from kafka_audit.model import quoting
-from scenarios.audits import Audits, failing
-from testbed import Bed, presets
+from scenarios import beds
+from scenarios.audits import Audits, assert_clean, failing, only_incident
+from testbed import presets
 from testbed.acls import auditor_grants
 
 pytestmark = [pytest.mark.bed, pytest.mark.spark, pytest.mark.scenario]
+bed = beds.of_one_test
 
 VERSIONS = ["3.9.1", "2.8.2"]
 UNREACHABLE = "cut off: controller 0 cannot reach"
-
-
-@pytest.fixture
-def bed(tmp_path):
-    with Bed(tmp_path / "bed", keep_logs=tmp_path / "logs") as bed:
-        yield bed
 
 
 def started(bed, tmp_path, version, preset):
@@ -29,20 +25,8 @@ def started(bed, tmp_path, version, preset):
     return cluster, Audits(bed, cluster, tmp_path / "audits")
 
 
-def only_incident(audit):
-    assert audit.code == 3, audit.said
-    (incident,) = audit.report["incidents"]
-    return incident
-
-
 def commands(incident):
     return "\n".join(line for step in incident["remediation"] for line in [step["text"], *step["commands"]])
-
-
-def assert_clean(audit):
-    assert audit.code == 0, audit.said
-    assert audit.report["incidents"] == []
-    assert failing(audit.report, at_least="HIGH") == set()
 
 
 @pytest.mark.parametrize("version", VERSIONS)

@@ -3,7 +3,7 @@
 import pytest
 import yaml
 
-from scenarios.audits import Audits, evidence_of, failing, finding_of, from_host
+from scenarios.audits import Audits, assert_repaired, evidence_of, failing, finding_of, from_host
 from testbed import presets
 from testbed.names import Nameserver, own_names
 from testbed.proxy import Proxy
@@ -60,12 +60,6 @@ def advertise(cluster):
     change.repair = repair
     yield change
     repair()
-
-
-def assert_repaired(report, cause):
-    assert report["incidents"] == []
-    assert failing(report, at_least="HIGH") == set()
-    assert [incident["cause"] for incident in report["resolved_incidents"]] == [cause]
 
 
 @pytest.mark.airflow

@@ -11,8 +11,9 @@ from types import SimpleNamespace
 
 import pytest
 
+from scenarios import beds
 from scenarios.audits import dag_tests
-from scenarios.loopback_cluster import LoopbackCluster, airflow_over
+from scenarios.loopback_cluster import airflow_over
 from scenarios.scheduled import Scheduled, free_port
 
 FOLDER = Path(__file__).parent
@@ -37,13 +38,7 @@ AFTER = {"after_audited": 6, "after_clean": 3}
 """Runs of the other team's DAGs: one after each audit that judged something, one after each that was clean."""
 
 pytestmark = [pytest.mark.airflow, pytest.mark.scenario]
-
-
-@pytest.fixture
-def cluster():
-    found = LoopbackCluster()
-    yield found
-    found.close()
+cluster = beds.on_loopback
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from testbed import Bed
+from scenarios import beds
 from testbed.airflow_home import AirflowHome
 
 SINK = Path(__file__).with_name("alert_sink.py")
@@ -24,12 +24,7 @@ CONNECTIONS = {
 }
 
 pytestmark = [pytest.mark.bed, pytest.mark.airflow, pytest.mark.spark, pytest.mark.scenario]
-
-
-@pytest.fixture
-def bed(tmp_path):
-    with Bed(tmp_path / "bed", keep_logs=tmp_path / "logs") as bed:
-        yield bed
+bed = beds.of_one_test
 
 
 @pytest.fixture

@@ -32,8 +32,7 @@ def cluster(bed):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("JAVA_TOOL_OPTIONS", "-Djute.maxbuffer=16777216")
         cluster = bed.cluster("3.9.1", security=Security(listeners=(LOGIN,), inter_broker=LOGIN.label, zookeeper="sasl"))
-    for name, assignment in TOPICS.items():
-        cluster.create_topic(name, assignment)
+    cluster.create_topics(TOPICS)
     cluster.make_controller(0)
     cluster.await_settled()
     return cluster

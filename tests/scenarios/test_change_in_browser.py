@@ -8,20 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from scenarios import browser
-from scenarios.loopback_cluster import LoopbackCluster, airflow_over
+from scenarios import beds, browser
+from scenarios.loopback_cluster import airflow_over
 from scenarios.scheduled import Scheduled
 
 pytestmark = [pytest.mark.airflow, pytest.mark.scenario]
+cluster = beds.on_loopback
 BEFORE, AFTER = "kafka_audit_before_migration", "kafka_audit_after_migration"
 UPGRADE = {"cluster": "prod", "kind": "rolling upgrade"}
-
-
-@pytest.fixture
-def cluster():
-    found = LoopbackCluster()
-    yield found
-    found.close()
 
 
 def test_a_person_rejects_and_approves_and_the_baseline_is_compared_with(cluster, tmp_path):

@@ -4,7 +4,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from scenarios.audits import Audits, failing
+from scenarios.audits import Audits, failing, finding_of
 from testbed import Bed, presets
 from testbed.acls import auditor_grants
 from testbed.security import ADMIN, BROKER
@@ -35,11 +35,6 @@ def split(tmp_path_factory):
 def scram(tmp_path_factory):
     with started(tmp_path_factory.mktemp("scram"), presets.scram()) as parts:
         yield parts
-
-
-def finding(report, code, resource):
-    (found,) = [finding for finding in report["findings"] if (finding["code"], finding["resource"]["name"]) == (code, resource)]
-    return found
 
 
 def assert_clean(audit):
@@ -92,7 +87,7 @@ def test_settings_of_one_broker_that_others_do_not_share(split):
     wanted |= {("KA701", "broker/2/config/unclean.leader.election.enable"), ("KA704", "broker/2"), ("KA708", "broker/2")}
     assert wanted <= failing(audit.report)
     assert failing(audit.report, at_least="HIGH") == {("KA704", "broker/2")}
-    assert finding(audit.report, "KA306", "broker/2")["evidence"]["usual"] == "INTERNAL"
+    assert finding_of(audit.report, "KA306", "broker/2")["evidence"]["usual"] == "INTERNAL"
     (incident,) = audit.report["incidents"]
     assert incident["headline"] == "Broker 2 allows unclean leader elections, which lose records"
     assert_clean(audits.by_command("far"))
@@ -108,11 +103,11 @@ def test_dynamic_settings_on_one_broker_and_against_the_files(split):
     audit = audits.by_command("files")
     dynamic = {failure for failure in failing(audit.report) if failure[0] == "KA702"}
     assert dynamic == {("KA702", "broker/2/config/log.cleaner.threads"), ("KA702", f"broker/1/config/{key}")}
-    assert "its server.properties says 900000" in finding(audit.report, "KA702", f"broker/1/config/{key}")["message"]
+    assert "its server.properties says 900000" in finding_of(audit.report, "KA702", f"broker/1/config/{key}")["message"]
     assert not [failure for failure in failing(audit.report) if failure[0] == "KA701"]  # the dynamic setting is the same for all
     assert failing(audit.report, at_least="HIGH") == set()
     # What the page says takes it away.
-    remediation = finding(audit.report, "KA702", "broker/2/config/log.cleaner.threads")["remediation"]
+    remediation = finding_of(audit.report, "KA702", "broker/2/config/log.cleaner.threads")["remediation"]
     assert "--alter --entity-type brokers --entity-name 2 --delete-config log.cleaner.threads`" in remediation
     configs(bed, cluster, "--alter", "--entity-type", "brokers", "--entity-name", "2", "--delete-config", "log.cleaner.threads")
     configs(bed, cluster, "--alter", "--entity-type", "brokers", "--entity-default", "--delete-config", key)

@@ -3,19 +3,14 @@
 import pytest
 import yaml
 
+from scenarios import beds
 from scenarios.gates import gate_of
-from testbed import Bed
 from testbed.servers import merged
 from testbed.upgrades import await_replicas
 
 pytestmark = [pytest.mark.bed, pytest.mark.scenario]
+bed = beds.of_one_test
 BROKERS = range(3)
-
-
-@pytest.fixture
-def bed(tmp_path):
-    with Bed(tmp_path / "bed", keep_logs=tmp_path / "logs") as bed:
-        yield bed
 
 
 def added(broker, name, port):

@@ -4,19 +4,14 @@ import time
 
 import pytest
 
+from scenarios import beds
 from scenarios.audits import Audits, failing
 from scenarios.audits import finding_of as finding
-from testbed import Bed
 from testbed.faults import cut_from_quorum, heal_quorum
 
 pytestmark = [pytest.mark.bed, pytest.mark.spark, pytest.mark.scenario]
+bed = beds.of_one_test
 TOPICS = {"orders": {0: [0, 1, 2], 1: [1, 2, 0], 2: [2, 0, 1]}}
-
-
-@pytest.fixture
-def bed(tmp_path):
-    with Bed(tmp_path / "bed", keep_logs=tmp_path / "logs") as bed:
-        yield bed
 
 
 @pytest.fixture

@@ -9,21 +9,17 @@ from kafka_audit.clients.credentials import ClusterLogins
 from kafka_audit.clients.targets import CONTROLLER_LISTENER, UNREGISTERED, Target
 from kafka_audit.collect.probes import command_vantages
 from kafka_audit.model.cluster import Cluster
+from scenarios import beds
 from scenarios.audits import Audits, everything_in, evidence_of, failing, finding_of
-from testbed import Bed, presets
+from testbed import presets
 from testbed.security import Security
 
 pytestmark = [pytest.mark.bed, pytest.mark.scenario]
+bed = beds.of_one_test
 
 RELEASES = ["1.1.1", "2.8.2", "3.9.1", "4.3.0"]
 SENT = re.compile(r"([0-9]+) bytes sent, ([0-9]+) received")
 AT_2 = "broker/2/listener/PLAINTEXT"
-
-
-@pytest.fixture
-def bed(tmp_path):
-    with Bed(tmp_path / "bed", keep_logs=tmp_path / "logs") as bed:
-        yield bed
 
 
 def started(bed, version, **options):

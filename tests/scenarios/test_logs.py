@@ -4,19 +4,15 @@ import time
 
 import pytest
 
-from scenarios.audits import Audits, failing
-from testbed import Bed, presets
+from scenarios import beds
+from scenarios.audits import Audits, failing, only_incident
+from testbed import presets
 from testbed.acls import auditor_grants
 
 pytestmark = [pytest.mark.bed, pytest.mark.spark, pytest.mark.scenario]
+bed = beds.of_one_test
 
 VERSIONS = ["3.9.1", "2.8.2"]
-
-
-@pytest.fixture
-def bed(tmp_path):
-    with Bed(tmp_path / "bed", keep_logs=tmp_path / "logs") as bed:
-        yield bed
 
 
 def started(bed, tmp_path, version, preset):
@@ -26,12 +22,6 @@ def started(bed, tmp_path, version, preset):
     if len(cluster.brokers) > 1:
         cluster.create_topic("orders", {0: [0, 1, 2], 1: [2, 0, 1]})
     return cluster, Audits(bed, cluster, tmp_path / "audits")
-
-
-def only_incident(audit):
-    assert audit.code == 3, audit.said
-    (incident,) = audit.report["incidents"]
-    return incident
 
 
 def quotes(incident):

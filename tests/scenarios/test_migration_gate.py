@@ -5,22 +5,17 @@ from types import SimpleNamespace
 import pytest
 import yaml
 
+from scenarios import beds
 from scenarios.gates import gate_of
-from testbed import Bed
 from testbed.acls import Acl
 from testbed.disks import add_disk
 from testbed.migration import Migration
 from testbed.topics import await_reassigned, delete, reassign
 
 pytestmark = [pytest.mark.bed, pytest.mark.spark, pytest.mark.scenario]
+bed = beds.of_one_test
 PROTOCOL = "inter.broker.protocol.version"
 ALLOW = "allow.everyone.if.no.acl.found"
-
-
-@pytest.fixture
-def bed(tmp_path):
-    with Bed(tmp_path / "bed", keep_logs=tmp_path / "logs") as bed:
-        yield bed
 
 
 @pytest.fixture

@@ -2,17 +2,12 @@
 
 import pytest
 
+from scenarios import beds
 from scenarios.audits import Audits, failing, finding_of
-from testbed import Bed
 from testbed.migration import Migration
 
 pytestmark = [pytest.mark.bed, pytest.mark.spark, pytest.mark.scenario]
-
-
-@pytest.fixture
-def bed(tmp_path):
-    with Bed(tmp_path / "bed", keep_logs=tmp_path / "logs") as bed:
-        yield bed
+bed = beds.of_one_test
 
 
 @pytest.fixture

@@ -2,18 +2,14 @@
 
 import pytest
 
+from scenarios import beds
 from scenarios.audits import Audits, failing
-from testbed import Bed, presets
+from testbed import presets
 from testbed.faults import cross_forwards, rolling_restart, stale_leader
 
 pytestmark = [pytest.mark.bed, pytest.mark.spark, pytest.mark.scenario]
+bed = beds.of_one_test
 TOPICS = {"orders": {0: [0, 1, 2], 1: [1, 2, 0], 2: [2, 0, 1]}}
-
-
-@pytest.fixture
-def bed(tmp_path):
-    with Bed(tmp_path / "bed", keep_logs=tmp_path / "logs") as bed:
-        yield bed
 
 
 @pytest.fixture
@@ -23,8 +19,7 @@ def cluster(bed):
 
 def whole(bed, **options):
     cluster = bed.cluster("3.9.1", **options)
-    for name, assignment in TOPICS.items():
-        cluster.create_topic(name, assignment)
+    cluster.create_topics(TOPICS)
     cluster.await_settled()
     return cluster
 

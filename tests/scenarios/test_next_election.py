@@ -8,21 +8,16 @@ import time
 
 import pytest
 
+from scenarios import beds
 from scenarios.audits import Audits, failing, finding_of
-from testbed import Bed
 from testbed.kraft import CONTROLLER_PORT
 from testbed.topics import finalize_feature
 
 pytestmark = [pytest.mark.bed, pytest.mark.scenario]
+bed = beds.of_one_test
 SETTLE_S = 15
 ELECTIONS = ("KA203", "cluster")
 """Voters that do not reach each other elect again and again: 29 times in a minute, seen."""
-
-
-@pytest.fixture
-def bed(tmp_path):
-    with Bed(tmp_path / "bed", keep_logs=tmp_path / "logs") as bed:
-        yield bed
 
 
 def quorum(bed, release):

@@ -8,16 +8,12 @@ from types import SimpleNamespace
 import pytest
 import yaml
 
+from scenarios import beds
 from scenarios.audits import from_host
-from testbed import Bed, presets
+from testbed import presets
 
 pytestmark = [pytest.mark.bed, pytest.mark.spark, pytest.mark.scenario]
-
-
-@pytest.fixture
-def bed(tmp_path):
-    with Bed(tmp_path / "bed", keep_logs=tmp_path / "logs") as bed:
-        yield bed
+bed = beds.of_one_test
 
 
 @pytest.fixture

@@ -15,13 +15,15 @@ from pathlib import Path
 
 import pytest
 
+from scenarios import beds
 from scenarios.audits import Audits, evidence_of, failing
-from testbed import Bed, presets
+from testbed import presets
 from testbed.airflow_home import AirflowHome
 
 pytest.importorskip("airflow.providers.edge3", reason="needs apache-airflow-providers-edge3, an executor with queues")
 
 pytestmark = [pytest.mark.bed, pytest.mark.airflow, pytest.mark.spark, pytest.mark.scenario]
+bed = beds.of_one_test
 
 API = "http://10.99.0.1:8080"
 SETTINGS = {
@@ -43,12 +45,6 @@ SETTINGS = {
 }
 QUICK = {"read_s": 3, "settle_s": 2}
 START_SECONDS, RUN_SECONDS = 400, 600
-
-
-@pytest.fixture
-def bed(tmp_path):
-    with Bed(tmp_path / "bed", keep_logs=tmp_path / "logs") as bed:
-        yield bed
 
 
 @pytest.fixture

@@ -4,17 +4,12 @@ import re
 
 import pytest
 
+from scenarios import beds
 from scenarios.audits import Audits, failing
-from testbed import Bed
 
 pytestmark = [pytest.mark.bed, pytest.mark.spark, pytest.mark.scenario]
+bed = beds.of_one_test
 QUORUM = ("KA201", "KA202", "KA209", "KA210", "KA211", "KA212")
-
-
-@pytest.fixture
-def bed(tmp_path):
-    with Bed(tmp_path / "bed", keep_logs=tmp_path / "logs") as bed:
-        yield bed
 
 
 @pytest.fixture

@@ -7,20 +7,15 @@ from types import SimpleNamespace
 import pytest
 import yaml
 
+from scenarios import beds
 from scenarios.gates import gate_of
-from testbed import Bed
 from testbed.audit_files import controller_files
 from testbed.corpus.tools import Tools
 from testbed.names import own_names
 
 pytestmark = [pytest.mark.bed, pytest.mark.scenario]
+bed = beds.of_one_test
 VOTERS, SERVERS = "controller.quorum.voters", "controller.quorum.bootstrap.servers"
-
-
-@pytest.fixture
-def bed(tmp_path):
-    with Bed(tmp_path / "bed", keep_logs=tmp_path / "logs") as bed:
-        yield bed
 
 
 @pytest.fixture

@@ -5,20 +5,15 @@ import time
 
 import pytest
 
+from scenarios import beds
 from scenarios.audits import Audits, failing
-from testbed import Bed
 from testbed.audit_files import controller_files
 from testbed.security import ADMIN, AUDITOR, BROKER, Listener, Security
 
 pytestmark = [pytest.mark.bed, pytest.mark.spark, pytest.mark.scenario]
+bed = beds.of_one_test
 LOGIN = Listener(protocol="SASL_PLAINTEXT", mechanisms=("SCRAM-SHA-512",))
 WITHOUT_CONTROLLERS = ";".join(f"User:{user}" for user in (ADMIN, BROKER, AUDITOR))
-
-
-@pytest.fixture
-def bed(tmp_path):
-    with Bed(tmp_path / "bed", keep_logs=tmp_path / "logs") as bed:
-        yield bed
 
 
 @pytest.fixture

@@ -32,8 +32,7 @@ TOPICS = {"orders": {0: [0, 1, 2], 1: [1, 2, 0]}, "payments": {0: [2, 0, 1]}}
 def cluster(bed):
     """Three brokers with SCRAM and an authorizer that nobody told of an auditor."""
     cluster = bed.cluster("3.9.1", **presets.scram())
-    for name, assignment in TOPICS.items():
-        cluster.create_topic(name, assignment)
+    cluster.create_topics(TOPICS)
     cluster.await_settled()
     return cluster
 

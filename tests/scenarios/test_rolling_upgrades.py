@@ -5,20 +5,15 @@ from pathlib import Path
 import pytest
 import yaml
 
+from scenarios import beds
 from scenarios.gates import gate_of
-from testbed import Bed
 from testbed.upgrades import upgraded
 
 pytestmark = [pytest.mark.bed, pytest.mark.scenario]
+bed = beds.of_one_test
 TABLE = Path(__file__).parents[1] / "migration" / "upgrade_pairs.yaml"
 PAIRS = yaml.safe_load(TABLE.read_text())
 OWN = frozenset({"KA912", "KA913", "KA914", "KA915"})
-
-
-@pytest.fixture
-def bed(tmp_path):
-    with Bed(tmp_path / "bed", keep_logs=tmp_path / "logs") as bed:
-        yield bed
 
 
 def started(bed, pair):

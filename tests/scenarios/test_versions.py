@@ -4,21 +4,17 @@ import pytest
 
 from kafka_audit.model.tables import BrokerApi, BrokerView
 from kafka_audit.store import Store
-from scenarios.audits import Audits, failing
-from testbed import Bed, kafka_jars
+from scenarios import beds
+from scenarios.audits import Audits, assert_clean, failing
+from testbed import kafka_jars
 from testbed.faults import cut_from_quorum, heal_quorum
 from testbed.population import populate
 from testbed.population.contents import FEW
 
 pytestmark = [pytest.mark.bed, pytest.mark.spark, pytest.mark.scenario]
+bed = beds.of_one_test
 TOPIC = {0: [0, 1, 2], 1: [1, 2, 0], 2: [2, 0, 1]}
 METADATA = 3
-
-
-@pytest.fixture
-def bed(tmp_path):
-    with Bed(tmp_path / "bed", keep_logs=tmp_path / "logs") as bed:
-        yield bed
 
 
 def made(bed, tmp_path, version, mode, **options):
@@ -28,12 +24,6 @@ def made(bed, tmp_path, version, mode, **options):
     if cluster.plan.release.topic_ids:  # the clients of 1.1 lack most of it
         populate(bed, cluster, FEW)
     return cluster, Audits(bed, cluster, tmp_path / "audits")
-
-
-def assert_clean(audit):
-    assert audit.code == 0, audit.said
-    assert failing(audit.report, at_least="HIGH") == set()
-    assert audit.report["incidents"] == []
 
 
 @pytest.mark.parametrize("version", ["1.1.1", "2.8.2", "3.9.1"])

@@ -4,18 +4,13 @@ import time
 
 import pytest
 
+from scenarios import beds
 from scenarios.audits import Audits, failing
-from testbed import Bed
 
 pytestmark = [pytest.mark.bed, pytest.mark.spark, pytest.mark.scenario]
+bed = beds.of_one_test
 
 SESSION_S = 6  # of the bed's brokers
-
-
-@pytest.fixture
-def bed(tmp_path):
-    with Bed(tmp_path / "bed", keep_logs=tmp_path / "logs") as bed:
-        yield bed
 
 
 def found(audit, code):

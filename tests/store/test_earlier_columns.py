@@ -8,6 +8,7 @@ from kafka_audit.model.log_signatures import login_fault, shown_by
 from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.tables import LogLine, SourceRead
 from kafka_audit.store import parquet
+from made_rows import made
 
 
 def stored_without(row, column, **more):
@@ -22,9 +23,7 @@ def stored_without(row, column, **more):
 
 
 def test_a_read_has_the_failure_of_its_text():
-    read = SourceRead(
-        sample=1, observer="broker:1", operation="Metadata", target="b1:9092", outcome="failed", error="timeout", reason="TIMEOUT"
-    )
+    read = made(SourceRead, operation="Metadata", target="b1:9092", outcome="failed", error="timeout", reason="TIMEOUT")
     found = stored_without(read, "reason")
     assert (found.reason, found.failure) == (None, ReadFailure.TIMEOUT)
 

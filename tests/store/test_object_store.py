@@ -16,6 +16,7 @@ from kafka_audit.model.errors import StoreBusyError, StoreError
 from kafka_audit.model.tables import RegisteredTopic, Sample, Snapshot, SnapshotInfo
 from kafka_audit.store import Store
 from kafka_audit.store.history import History
+from made_rows import made
 from store.contents import contents
 from testbed.object_store import BUCKET, S3Server
 
@@ -25,15 +26,9 @@ ID, LATER = "20260131T080000Z-prod-00aa", "20260131T090000Z-prod-00ab"
 
 def snapshot(snapshot_id=ID, *, topics=3):
     started = int(datetime.strptime(snapshot_id[:16], "%Y%m%dT%H%M%SZ").replace(tzinfo=UTC).timestamp() * 1000)
-    info = SnapshotInfo(
-        cluster="prod", mode="zookeeper", tool_version="0.1.0", started_ms=started, finished_ms=started + 900, samples=1,
-        settle_s=5.0, leader_moves=0.2, skew_s=60.0,
-    )  # fmt: skip
-    rows = [Sample(sample=1, started_ms=started, finished_ms=started + 1, reason="first")]
-    rows += [
-        RegisteredTopic(sample=1, last_sample=1, topic=f"t{number}", topic_id=None, czxid=1, mzxid=1, deleting=False)
-        for number in range(topics)
-    ]
+    info = made(SnapshotInfo, started_ms=started, finished_ms=started + 900)
+    rows = [made(Sample, started_ms=started, finished_ms=started + 1)]
+    rows += [made(RegisteredTopic, topic=f"t{number}") for number in range(topics)]
     return Snapshot(snapshot_id=snapshot_id, cluster="prod", cluster_id="c", rows=(info, *rows))
 
 

@@ -12,17 +12,14 @@ from kafka_audit.model.tables import Sample, Snapshot, SnapshotInfo
 from kafka_audit.store import Store
 from kafka_audit.store.alerts import AlertFiles
 from kafka_audit.store.baselines import Baselines
+from made_rows import made
 from reported import report_of
 from store.contents import contents
 
 ID = "20260131T080000Z-prod-00aa"
-INFO = SnapshotInfo(
-    cluster="prod", mode="zookeeper", tool_version="0.1.0", started_ms=1, finished_ms=2, samples=1,
-    settle_s=5.0, leader_moves=0.2, skew_s=60.0,
-)  # fmt: skip
-SNAPSHOT = Snapshot(
-    snapshot_id=ID, cluster="prod", cluster_id="c", rows=(INFO, Sample(sample=1, started_ms=1, finished_ms=2, reason="first"))
-)
+TIMES = {"started_ms": 1, "finished_ms": 2}
+ROWS = (made(SnapshotInfo, **TIMES), made(Sample, **TIMES))
+SNAPSHOT = Snapshot(snapshot_id=ID, cluster="prod", cluster_id="c", rows=ROWS)
 
 
 @pytest.fixture(params=[0o000, 0o022, 0o077], ids=oct)

@@ -18,6 +18,7 @@ from kafka_audit.model.report import report_json
 from kafka_audit.model.run import JobAnswer, JudgedSnapshot, Request, SnapshotPair
 from kafka_audit.model.tables import KEY, LARGE, TABLES, RegisteredPartition, Sample, Snapshot, SnapshotInfo, columns
 from kafka_audit.store import Store
+from made_rows import made
 from reported import put, report_of
 from store.contents import contents
 
@@ -36,17 +37,7 @@ _VALUES: Mapping[str, object] = MappingProxyType(
 
 
 def _info(cluster, started_ms):
-    return SnapshotInfo(
-        cluster=cluster,
-        mode="zookeeper",
-        tool_version="0.1.0",
-        started_ms=started_ms,
-        finished_ms=started_ms + 900,
-        samples=1,
-        settle_s=5.0,
-        leader_moves=0.2,
-        skew_s=60.0,
-    )
+    return made(SnapshotInfo, cluster=cluster, started_ms=started_ms, finished_ms=started_ms + 900)
 
 
 def _snapshot(snapshot_id=ID, *, cluster="prod", cluster_id="id-of-prod", started_ms=1_000, rows=()):

@@ -2,6 +2,7 @@
 
 import pytest
 
+from hostile_parties.broker import honest_brokers
 from kafka_audit.watch import reader
 
 NEVER = 3600.0  # seconds that no test lasts
@@ -12,3 +13,10 @@ def ample_time(monkeypatch):
     """Lift the watch's own bounds of a party and of a reading: those that a test is about it sets itself."""
     monkeypatch.setattr(reader, "READ_S", NEVER)
     monkeypatch.setattr(reader, "WHOLE_S", NEVER)
+
+
+@pytest.fixture
+def brokers():
+    """Three honest ones that know each other."""
+    with honest_brokers() as made:
+        yield made

@@ -22,6 +22,7 @@ from kafka_audit.watch.reading import (
     WatchOutcome,
     ZookeeperReading,
 )
+from made_rows import made
 
 EVERY = frozenset({0, 1, 2})
 REFUSED = WatchAnswer(outcome=WatchOutcome.FAILED, error="connection refused", failure=ReadFailure.REFUSED)
@@ -78,12 +79,11 @@ def replicas(party="broker:2", **ages):
     """Return the nodes of the quorum as the newest answer has them: voters `v200=0`, brokers `b2=15`; seconds behind, or None."""
     now = 1_000_000
     return tuple(
-        QuorumReplica(
-            sample=1,
+        made(
+            QuorumReplica,
             observer=party,
             replica_id=int(name[1:]),
             voter=name.startswith("v"),
-            directory_id=None,
             log_end_offset=50,
             last_fetch_ms=now,
             last_caught_up_ms=None if age is None else now - age * 1000,
@@ -95,36 +95,15 @@ def replicas(party="broker:2", **ages):
 def zookeeper(*, answer=ANSWERED, brokers=EVERY, controller=0, claimed=False, cluster_id="abc"):
     if not answer.answered:
         return ZookeeperReading(answer=answer)
-    rows = [
-        Registry(
-            sample=1,
-            kafka_cluster_id=cluster_id,
-            controller_id=controller,
-            controller_epoch=1,
-            controller_mzxid=1,
-            brokers_pzxid=1,
-            zxid_before=0,
-            zxid_after=0,
-        )
-    ]
+    told = {"kafka_cluster_id": cluster_id, "controller_id": controller, "controller_epoch": 1}
+    rows = [made(Registry, **told, controller_mzxid=1, brokers_pzxid=1)]
     for number in sorted(brokers):
         rows += [
-            RegisteredBroker(sample=1, broker_id=number, rack=None, ephemeral_owner=1, registered_ms=0, czxid=1, mzxid=1),
-            RegisteredEndpoint(
-                sample=1, broker_id=number, listener="PLAINTEXT", protocol="PLAINTEXT", host=f"b{number}", port=9092
-            ),
+            made(RegisteredBroker, broker_id=number, ephemeral_owner=1, czxid=1, mzxid=1),
+            made(RegisteredEndpoint, broker_id=number, host=f"b{number}"),
         ]
     if claimed:
-        rows.append(
-            Migration(
-                sample=1,
-                begun=True,
-                kraft_controller_id=3000,
-                kraft_controller_epoch=1,
-                metadata_offset=None,
-                metadata_epoch=None,
-            )
-        )
+        rows.append(made(Migration, begun=True, kraft_controller_id=3000, kraft_controller_epoch=1))
     return ZookeeperReading(answer=answer, rows=tuple(rows))
 
 

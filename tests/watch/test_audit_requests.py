@@ -7,7 +7,6 @@ from contextlib import aclosing
 
 import pytest
 
-from hostile_parties.broker import honest_brokers
 from kafka_audit.model.cluster import Cluster, Limits
 from kafka_audit.model.errors import UsageError
 from kafka_audit.store.watch_files import WatchFiles
@@ -23,12 +22,6 @@ QUICK = WatchSettings(every_s=2, patience=Patience(grace_s=2), distance_s=3600)
 
 
 AMPLE = Limits(read_s=60.0)
-
-
-@pytest.fixture
-def brokers():
-    with honest_brokers() as made:
-        yield made
 
 
 class Clock:

@@ -6,7 +6,7 @@ from contextlib import ExitStack, contextmanager
 import pytest
 from kafka.protocol.metadata import MetadataResponse
 
-from hostile_parties.broker import HostileBroker, changed, honest_brokers
+from hostile_parties.broker import HostileBroker, changed
 from hostile_parties.zookeeper import HostileZookeeper, kafka_tree
 from kafka_audit.model.cluster import Cluster, Limits, ZookeeperAccess
 from kafka_audit.watch.judgement import Patience, WatchState, next_state
@@ -17,12 +17,6 @@ from kafka_audit.watch.suspicions import WatchFault
 METADATA = 3
 LIMIT = 20
 FEW = Limits(read_s=60, brokers=LIMIT)
-
-
-@pytest.fixture
-def brokers():
-    with honest_brokers() as made:
-        yield made
 
 
 @contextmanager

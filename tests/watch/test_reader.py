@@ -15,7 +15,7 @@ from kafka.protocol.metadata import MetadataRequest
 from collect.fakes import server
 from collect.oidc_server import make_key, oidc_server
 from collect.quorum_node import QuorumNode
-from hostile_parties.broker import HostileBroker, changed, honest_brokers
+from hostile_parties.broker import HostileBroker, changed
 from hostile_parties.party import announce, drip, hang, hang_up, raw
 from hostile_parties.zookeeper import NO_AUTH, HostileZookeeper, kafka_tree
 from kafka_audit.clients.credentials import ClusterLogins
@@ -35,12 +35,6 @@ AMPLE, QUICK = Limits(read_s=60.0), Limits(read_s=3.0)
 NEVER = 3600.0  # seconds that no test lasts
 PASSWORD = "open-sesame-73"  # noqa: S105 -- of a fake
 SCRAM = "SCRAM-SHA-512"
-
-
-@pytest.fixture
-def brokers():
-    with honest_brokers() as made:
-        yield made
 
 
 @pytest.fixture

@@ -16,6 +16,7 @@ from kafka_audit.airflow.tasks import audit_tasks
 from kafka_audit.model.errors import StoreBusyError, StoreError, UsageError
 from kafka_audit.model.tables import BrokerView, Snapshot, SnapshotInfo
 from kafka_audit.store import Store
+from made_rows import made
 
 CLUSTERS = "clusters:\n  prod: {bootstrap: ['127.0.0.1:1']}\n  stage: {bootstrap: ['127.0.0.1:2']}\n"
 
@@ -52,10 +53,7 @@ def test_a_run_begins_with_new_and_slow_clusters():
     store = Store(os.environ["KAFKA_AUDIT_STORE"])
     for cluster, times in {"quick": [(1, 90), (2, 3)], "slow": [(1, 2), (2, 60)], "usual": [(1, 5)]}.items():
         for started, finished in times:
-            info = SnapshotInfo(
-                cluster=cluster, mode="kraft", tool_version="0", started_ms=started * 1000, finished_ms=finished * 1000,
-                samples=1, settle_s=0.0, leader_moves=0.2, skew_s=60.0,
-            )  # fmt: skip
+            info = made(SnapshotInfo, cluster=cluster, started_ms=started * 1000, finished_ms=finished * 1000)
             snapshot_id = f"2026013{started}T080000Z-{cluster}-00aa"
             store.write(Snapshot(snapshot_id=snapshot_id, cluster=cluster, cluster_id=f"id-of-{cluster}", rows=(info,)))
     assert audit_tasks.slowest_first(["quick", "usual", "new", "slow", "newer"]) == ["new", "newer", "slow", "usual", "quick"]
@@ -166,10 +164,7 @@ def test_a_connections_password_logs_in_and_stays_out_of_store_log_and_vantages(
 
 def _snapshot(snapshot_id, cluster):
     started = int(snapshot_id[9:13])
-    info = SnapshotInfo(
-        cluster=cluster, mode="kraft", tool_version="0", started_ms=started, finished_ms=started, samples=1, settle_s=0.0,
-        leader_moves=0.2, skew_s=60.0,
-    )  # fmt: skip
+    info = made(SnapshotInfo, cluster=cluster, started_ms=started, finished_ms=started)
     return Snapshot(snapshot_id=snapshot_id, cluster=cluster, cluster_id=f"id-of-{cluster}", rows=(info,))
 
 

@@ -6,7 +6,6 @@ from types import SimpleNamespace
 
 import pytest
 
-from hanging_child import HangingChild
 from kafka_audit.airflow import xcom_keys
 from kafka_audit.airflow.errors import GateFailed
 from kafka_audit.airflow.tasks import audit_tasks
@@ -16,6 +15,7 @@ from kafka_audit.job.embedded_job import answer
 from kafka_audit.model.errors import EngineError
 from kafka_audit.model.tables import Snapshot, SnapshotInfo
 from kafka_audit.store import Store
+from made_rows import made
 from outlet_events import Events
 
 PROD, STAGE = "20260131T080000Z-prod-00aa", "20260131T080000Z-stage-00aa"
@@ -30,19 +30,9 @@ def store(monkeypatch, tmp_path):
     monkeypatch.setenv("KAFKA_AUDIT_MIN_COVERAGE", "0")
     store = Store(tmp_path / "store")
     for snapshot_id, cluster in ((PROD, "prod"), (STAGE, "stage")):
-        info = SnapshotInfo(
-            cluster=cluster, mode="kraft", tool_version="0", started_ms=8, finished_ms=8, samples=1, settle_s=0.0,
-            leader_moves=0.2, skew_s=60.0,
-        )  # fmt: skip
+        info = made(SnapshotInfo, cluster=cluster, started_ms=8, finished_ms=8)
         store.write(Snapshot(snapshot_id=snapshot_id, cluster=cluster, cluster_id=f"id-of-{cluster}", rows=(info,)))
     return store
-
-
-@pytest.fixture
-def hanging(monkeypatch):
-    child = HangingChild(monkeypatch)
-    yield child
-    child.close()
 
 
 def poisoned(function, forever):

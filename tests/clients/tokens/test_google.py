@@ -8,6 +8,7 @@ import json
 import logging
 import threading
 import time
+from contextlib import contextmanager
 from datetime import datetime
 
 import pytest
@@ -48,13 +49,18 @@ def key_file(tmp_path, private_key, token_uri, **others):
     return str(path)
 
 
-def granting(lifetime_s=3600):
-    made = {}
+def grant(server, lifetime_s=3600):
+    """Return what a server answers with a new token."""
+    return lambda _form: (200, {"access_token": server.issue("ya29.c-"), "expires_in": lifetime_s, "token_type": "Bearer"})
 
-    def grant(_form):
-        return 200, {"access_token": made["server"].issue("ya29.c-"), "expires_in": lifetime_s, "token_type": "Bearer"}
 
-    return made, grant
+@contextmanager
+def service_account(google, tmp_path, private_key, answer=None, lifetime_s=3600):
+    """Let the environment name the key of a service account whose endpoint answers so, or with a new token; yields the server."""
+    with endpoints({}) as server:
+        server.answers["/token"] = answer or grant(server, lifetime_s)
+        google.setenv("GOOGLE_APPLICATION_CREDENTIALS", key_file(tmp_path, private_key, f"http://{server.address}/token"))
+        yield server
 
 
 def decoded(token):
@@ -63,10 +69,7 @@ def decoded(token):
 
 
 def test_a_token_has_the_form_of_google_s_own_clients(google, tmp_path, private_key):
-    made, grant = granting()
-    with endpoints({"/token": grant}) as server:
-        made["server"] = server
-        google.setenv("GOOGLE_APPLICATION_CREDENTIALS", key_file(tmp_path, private_key, f"http://{server.address}/token"))
+    with service_account(google, tmp_path, private_key) as server:
         began = int(time.time())
         token = fetch_google_token(600.0)
     header, claims, inner = decoded(token.value)
@@ -99,16 +102,14 @@ def test_the_end_is_that_of_the_token_wherever_the_worker_is(google):
 
 
 def test_the_service_account_of_the_machine_is_named_by_the_metadata_server(google):
-    made, grant = granting()
     answers = {
         "/": (200, ""),
         METADATA: (200, {"email": ACCOUNT, "scopes": [], "aliases": ["default"]}),
-        f"{METADATA}token": grant,
         "/computeMetadata/v1/universe/universe-domain": (200, "googleapis.com"),
         "/computeMetadata/v1/project/project-id": (200, "project"),
     }
     with endpoints(answers) as server:
-        made["server"] = server
+        server.answers[f"{METADATA}token"] = grant(server)
         google.delenv("NO_GCE_CHECK")
         google.setenv("GCE_METADATA_HOST", server.address)
         google.setenv("GCE_METADATA_IP", server.address)
@@ -118,10 +119,7 @@ def test_the_service_account_of_the_machine_is_named_by_the_metadata_server(goog
 
 
 def test_a_new_token_is_fetched_before_the_last_one_ends(google, tmp_path, private_key):
-    made, grant = granting(lifetime_s=100)
-    with endpoints({"/token": grant}) as server:
-        made["server"] = server
-        google.setenv("GOOGLE_APPLICATION_CREDENTIALS", key_file(tmp_path, private_key, f"http://{server.address}/token"))
+    with service_account(google, tmp_path, private_key, lifetime_s=100) as server:
         cache = TokenCache(fetch_google_token)
         first, now = cache.token(600.0), time.monotonic()
         assert cache.token(600.0) is first
@@ -138,10 +136,12 @@ def refused(words):
 
 def test_a_refusal_is_one_line_without_the_key_or_the_request(google, tmp_path, private_key, caplog):
     caplog.set_level(logging.DEBUG)
-    with endpoints({"/token": lambda form: refused(f"Invalid JWT Signature.\n{form['assertion']}")}) as server:
-        google.setenv("GOOGLE_APPLICATION_CREDENTIALS", key_file(tmp_path, private_key, f"http://{server.address}/token"))
-        with pytest.raises(ReadError) as caught:
-            fetch_google_token(600.0)
+
+    def answer(form):
+        return refused(f"Invalid JWT Signature.\n{form['assertion']}")
+
+    with service_account(google, tmp_path, private_key, answer) as server, pytest.raises(ReadError) as caught:
+        fetch_google_token(600.0)
     error = caught.value
     assert error.error == "token refused"
     assert error.message.startswith("no token with the Google credentials (invalid_grant: Invalid JWT Signature.")
@@ -154,19 +154,14 @@ def test_a_refusal_is_one_line_without_the_key_or_the_request(google, tmp_path, 
 
 def test_a_server_that_fails_is_asked_again_later(google, tmp_path, private_key):
     google.setattr("google.auth._exponential_backoff.time.sleep", lambda _seconds: None)
-    with endpoints({"/token": (503, {"error": "server_error"})}) as server:
-        google.setenv("GOOGLE_APPLICATION_CREDENTIALS", key_file(tmp_path, private_key, f"http://{server.address}/token"))
-        with pytest.raises(ReadError) as caught:
-            fetch_google_token(600.0)
+    with service_account(google, tmp_path, private_key, (503, {"error": "server_error"})), pytest.raises(ReadError) as caught:
+        fetch_google_token(600.0)
     assert caught.value.error == "no token"
 
 
 def test_no_token_is_in_a_log(google, tmp_path, private_key, caplog):
     caplog.set_level(logging.DEBUG)
-    made, grant = granting()
-    with endpoints({"/token": grant}) as server:
-        made["server"] = server
-        google.setenv("GOOGLE_APPLICATION_CREDENTIALS", key_file(tmp_path, private_key, f"http://{server.address}/token"))
+    with service_account(google, tmp_path, private_key):
         token = fetch_google_token(600.0)
     assert caplog.records, "the libraries below do log"
     assert token.inner not in caplog.text
@@ -197,7 +192,6 @@ def test_a_person_s_credentials_have_no_service_account(google, tmp_path):
 
 
 def test_a_server_that_never_answers_costs_no_more_than_the_limit(google, tmp_path, private_key):
-    made, grant = granting()
     asked, end = [], threading.Event()
 
     def hang(_form):
@@ -205,9 +199,7 @@ def test_a_server_that_never_answers_costs_no_more_than_the_limit(google, tmp_pa
         end.wait()
         return 200, {}
 
-    with endpoints({"/token": grant}) as server:
-        made["server"] = server
-        google.setenv("GOOGLE_APPLICATION_CREDENTIALS", key_file(tmp_path, private_key, f"http://{server.address}/token"))
+    with service_account(google, tmp_path, private_key) as server:
         fetch_google_token(600.0)  # the library is imported: the limit below is the server's alone
         server.answers["/token"] = hang
         with pytest.raises(ReadError, match=r"no token: Google credentials were not found, or gave no token, within 5\.0 s"):

@@ -2,6 +2,7 @@
 
 import struct
 import threading
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,10 +10,10 @@ from kafka.protocol.consumer import ListOffsetsResponse
 
 from collect.columns import collected
 from collect.fakes import Serving, metadata, server
+from collect.taken import target
 from kafka_audit.clients.protocol.conversation import ClientOptions
 from kafka_audit.clients.protocol.primitive_types import WireError
 from kafka_audit.clients.read_error import ReadError
-from kafka_audit.clients.targets import Target
 from kafka_audit.collect.brokers import leader_questions, leader_reads, list_offsets
 from kafka_audit.collect.brokers.consumer_groups import GROUPS, MAY_DESCRIBE_GROUPS
 from kafka_audit.collect.brokers.leader_questions import LeaderQuestion, LeaderQuestionPlan, LeaderQuestions
@@ -37,6 +38,7 @@ from kafka_audit.model.tables import (
     Registry,
     SourceRead,
 )
+from made_rows import made, of
 
 
 def view_of(book, topics, broker=0, cluster="c", offline=()):
@@ -51,27 +53,13 @@ def view_of(book, topics, broker=0, cluster="c", offline=()):
                 partition.isr_nodes = [partition.leader_id]
     body = answer.encode(framed=False, header=False)
     view = book.add(bytes(body), 8)
-    return BrokerView(
-        sample=1,
-        observer=f"broker:{broker}",
-        broker_id=broker,
-        listener="PLAINTEXT",
-        address="h:1",
-        kafka_cluster_id=cluster,
-        controller_id=0,
-        brokers_listed=1,
-        topics_listed=len(topics),
-        brokers_digest=view.brokers_digest,
-        topics_digest=view.topics_digest,
-        metadata_version=8,
-    )
+    digests = {"brokers_digest": view.brokers_digest, "topics_digest": view.topics_digest}
+    return made(BrokerView, broker_id=broker, kafka_cluster_id=cluster, topics_listed=len(topics), **digests)
 
 
 def registered(topic, partition, replicas, leader, epoch=3):
-    rest = {"controller_epoch": 1, "isr": replicas, "leader_recovery_state": 0, "state_mzxid": 1}
-    return RegisteredPartition(
-        sample=1, last_sample=1, topic=topic, partition=partition, replicas=replicas, leader=leader, leader_epoch=epoch, **rest
-    )
+    state = {"leader": leader, "leader_epoch": epoch, "controller_epoch": 1, "isr": replicas, "leader_recovery_state": 0}
+    return made(RegisteredPartition, topic=topic, partition=partition, replicas=replicas, **state)
 
 
 def registry():
@@ -119,9 +107,7 @@ def test_replicas_of_a_broker_that_nobody_could_ask_make_no_disk_fail():
 
 def test_a_failed_dir_makes_all_replicas_of_its_broker_worth_a_question():
     book = ViewBook()
-    dead = LogDir(
-        sample=1, observer="broker:0", broker_id=0, path="/d", error=56, total_bytes=None, usable_bytes=None, replicas=0
-    )
+    dead = made(LogDir, broker_id=0, path="/d", error=56)
     plan = plan_of([registry(), view_of(book, {}), dead, registered("a", 0, (1, 0), 1)], book)
     assert asked(plan, 0) == {("a", 0, False, False)}
     assert plan.disks_fail
@@ -143,7 +129,7 @@ def test_without_zookeeper_the_newest_epoch_among_views_tells_who_leads():
     for broker, answer in enumerate((old, new)):
         view = book.add(bytes(answer.encode(framed=False, header=False)), 8)
         row = view_of(ViewBook(), {}, broker)
-        views.append(BrokerView(**(vars(row) | {"topics_digest": view.topics_digest})))
+        views.append(replace(row, topics_digest=view.topics_digest))
     plan = plan_of(views, book)
     assert asked(plan, 1) == {("a", 0, True, False)}
     assert asked(plan, 0) == {("a", 0, False, False)}
@@ -185,18 +171,13 @@ def columns_of(asked):
 
 
 def target_of(fake):
-    host, port = fake.address
-    return Target(broker_id=2, listener="PLAINTEXT", protocol="PLAINTEXT", host=host, port=port, via=None)
+    return target(fake.address, 2, "PLAINTEXT")
 
 
 def ask(fake, questions, *, disks_fail=False, read_s=60.0, transaction_ms=None):
     own = {2: columns_of(questions)} if questions else {}
     plan = LeaderQuestionPlan(questions=own, offline={}, disks_fail=disks_fail, transaction_ms=transaction_ms)
     return LeadershipAsker(target_of(fake), 1, ClientOptions(read_s=read_s), plan).ask()
-
-
-def of(rows, table):
-    return [row for row in rows if isinstance(row, table)]
 
 
 def reads(rows):
@@ -454,16 +435,14 @@ def test_groups_without_the_right_are_a_failed_read(broker, listed, described):
 
 
 def test_a_broker_is_asked_where_it_gave_a_view_and_is_itself(broker):
-    target = target_of(broker)
+    where = target_of(broker)
     plan = LeaderQuestionPlan(questions={}, offline={}, disks_fail=True)
-    view = BrokerView(**(vars(view_of(ViewBook(), {}, 2)) | {"address": target.address}))
-    stranger = BrokerIdentity(
-        sample=1, broker_id=2, listener="PLAINTEXT", address=target.address, answered_by=1, kafka_cluster_id="c"
-    )
+    view = replace(view_of(ViewBook(), {}, 2), address=where.address)
+    stranger = made(BrokerIdentity, broker_id=2, address=where.address, answered_by=1, kafka_cluster_id="c")
     options = ClientOptions(read_s=1)
-    assert len(leader_reads.askers([view], [target], 1, options, plan)) == 1
-    assert leader_reads.askers([view, stranger], [target], 1, options, plan) == []
-    assert leader_reads.askers([], [target], 1, options, plan) == []
+    assert len(leader_reads.askers([view], [where], 1, options, plan)) == 1
+    assert leader_reads.askers([view, stranger], [where], 1, options, plan) == []
+    assert leader_reads.askers([], [where], 1, options, plan) == []
 
 
 def test_what_did_not_come_in_time_is_a_failed_read(broker):
@@ -476,19 +455,7 @@ def test_what_did_not_come_in_time_is_a_failed_read(broker):
 
 
 def test_an_unexpected_answer_asks_for_a_second_look():
-    row = LeadershipAnswer(
-        sample=1,
-        observer="broker:2",
-        broker_id=2,
-        topic="a",
-        partition=0,
-        asked_as="leader",
-        error=6,
-        leader=2,
-        leader_epoch=9,
-        preferred=True,
-        listed_offline=False,
-    )
+    row = made(LeadershipAnswer, broker_id=2, topic="a", asked_as="leader", error=6, leader=2, leader_epoch=9, preferred=True)
     found = sample_differences.find_sample_differences(SampleTables(collected([row])))
     assert found.reasons == ("broker 2 answers 6 for 1 partitions",)
     # As a difference of that partition: if its state moved in between, a third look is taken.

@@ -5,50 +5,23 @@ import pytest
 from kafka_audit.clients.targets import UNREGISTERED
 from kafka_audit.collect.brokers.listener_names import with_listener_names
 from kafka_audit.model.tables import BOOTSTRAP, BrokerConfig, BrokerIdentity, BrokerView, Probe, ViewBroker
+from made_rows import made
 
 
 def config(value, key="advertised.listeners", broker=1):
-    return BrokerConfig(observer=f"broker:{broker}", broker_id=broker, key=key, value=value, source=4, sensitive=False)
+    return made(BrokerConfig, broker_id=broker, key=key, value=value)
 
 
 def probe(host="K1.example.com", port=9092, broker=1, listener=BOOTSTRAP, via="127.0.0.1:1"):
-    return Probe(
-        sample=1,
-        vantage="worker",
-        role="client",
-        from_broker=None,
-        broker_id=broker,
-        listener=listener,
-        protocol="PLAINTEXT",
-        host=host,
-        port=port,
-        via=via,
-        layer="tcp",
-        outcome="ok",
-        error=None,
-        detail=None,
-    )
+    return made(Probe, broker_id=broker, listener=listener, host=host, port=port, via=via)
 
 
 def identity(broker=1, address="127.0.0.1:1"):
-    return BrokerIdentity(sample=1, broker_id=broker, listener=BOOTSTRAP, address=address, answered_by=1, kafka_cluster_id=None)
+    return made(BrokerIdentity, broker_id=broker, listener=BOOTSTRAP, address=address, answered_by=1)
 
 
 def view(broker=1, address="127.0.0.1:1"):
-    return BrokerView(
-        sample=1,
-        observer=f"broker:{broker}",
-        broker_id=broker,
-        listener=BOOTSTRAP,
-        address=address,
-        kafka_cluster_id=None,
-        controller_id=0,
-        brokers_listed=1,
-        topics_listed=0,
-        brokers_digest="b",
-        topics_digest="t",
-        metadata_version=9,
-    )
+    return made(BrokerView, broker_id=broker, listener=BOOTSTRAP, address=address)
 
 
 def names(*rows):

@@ -7,10 +7,10 @@ import pytest
 from kafka.protocol.admin import DescribeUserScramCredentialsRequest, DescribeUserScramCredentialsResponse
 
 from collect.columns import collected
-from collect.fakes import refused, server
+from collect.fakes import frame, refused, server
 from collect.quorum_node import CLOCK, VOTERS, QuorumNode
+from collect.taken import target
 from kafka_audit.clients.protocol.conversation import ClientOptions
-from kafka_audit.clients.targets import Target
 from kafka_audit.collect.brokers import scram_users
 from kafka_audit.collect.brokers.broker_view import BrokerAsker
 from kafka_audit.collect.brokers.quorum import ControllerAsker, controllers
@@ -35,10 +35,7 @@ from kafka_audit.model.tables import (
     SourceRead,
     ViewBroker,
 )
-
-
-def of(rows, table):
-    return [row for row in rows if isinstance(row, table)]
+from made_rows import made, of
 
 
 def outcomes(rows):
@@ -48,15 +45,14 @@ def outcomes(rows):
 def ask_broker(node, read_s=60.0):
     with server(node) as (host, port):
         node.brokers = {2: (host, port), 7: ("b7", 9092)}
-        target = Target(broker_id=2, listener="PLAINTEXT", protocol="PLAINTEXT", host=host, port=port, via=None)
-        return BrokerAsker([target], 1, ClientOptions(read_s=read_s), ViewBook()).ask().rows
+        return BrokerAsker([target((host, port), 2)], 1, ClientOptions(read_s=read_s), ViewBook()).ask().rows
 
 
 def ask_controller(node):
     with server(node) as (host, port):
         node.brokers = {200: (host, port), 201: ("c2", 9093)}
-        (target,) = controllers(Cluster(name="c", controllers=(f"{host}:{port}",)))
-        return ControllerAsker(target, 1, ClientOptions(read_s=60.0)).ask()
+        (controller,) = controllers(Cluster(name="c", controllers=(f"{host}:{port}",)))
+        return ControllerAsker(controller, 1, ClientOptions(read_s=60.0)).ask()
 
 
 @pytest.mark.parametrize("version", [0, 1, 2])
@@ -161,8 +157,8 @@ def test_a_server_in_a_controllers_place_that_names_no_id_has_no_settings():
 
 def test_a_controller_that_refuses_connections_is_rows():
     host, port = refused()
-    (target,) = controllers(Cluster(name="c", controllers=(f"{host}:{port}",)))
-    rows = ControllerAsker(target, 1, ClientOptions(read_s=60.0)).ask()
+    (controller,) = controllers(Cluster(name="c", controllers=(f"{host}:{port}",)))
+    rows = ControllerAsker(controller, 1, ClientOptions(read_s=60.0)).ask()
     (probe,) = of(rows, ControllerProbe)
     assert (probe.layer, probe.outcome, probe.error) == ("tcp", "failed", "connection refused")
     assert outcomes(rows) == dict.fromkeys(("ApiVersions", "DescribeQuorum"), "connection refused")
@@ -176,8 +172,8 @@ def test_controllers_are_spoken_to_as_the_cluster_file_says():
         listeners={"CONTROLLER": Security(protocol="SSL")},
         reach={"c1:9093": "proxy:1"},
     )
-    (target,) = controllers(named)
-    assert (target.protocol, target.address, target.advertised) == ("SSL", "proxy:1", "c1:9093")
+    (controller,) = controllers(named)
+    assert (controller.protocol, controller.address, controller.advertised) == ("SSL", "proxy:1", "c1:9093")
     assert controllers(Cluster(name="c", controllers=("c1:9093",), listeners={"CONTROLLER": None})) == ()
     with pytest.raises(UsageError, match=r"clusters\.c\.controllers: 'c1' is not an address"):
         controllers(Cluster(name="c", controllers=("c1",)))
@@ -185,16 +181,8 @@ def test_controllers_are_spoken_to_as_the_cluster_file_says():
 
 def replica(node, behind, *, voter=False):
     caught = None if behind is None else CLOCK - behind
-    return QuorumReplica(
-        directory_id=None,
-        sample=1,
-        observer="broker:0",
-        replica_id=node,
-        voter=voter,
-        log_end_offset=1,
-        last_fetch_ms=caught,
-        last_caught_up_ms=caught,
-    )
+    times = {"log_end_offset": 1, "last_fetch_ms": caught, "last_caught_up_ms": caught}
+    return made(QuorumReplica, observer="broker:0", replica_id=node, voter=voter, **times)
 
 
 def test_replicas_are_late_by_the_leaders_own_clock():
@@ -286,39 +274,18 @@ class Keeper(QuorumNode):
         self.requests.append((50, 0, request))
         asked = [user.name for user in DescribeUserScramCredentialsRequest.decode(request, version=0, header=True).users]
         result = DescribeUserScramCredentialsResponse.DescribeUserScramCredentialsResult
-        results = [
-            result(
-                version=0,
-                user=name,
-                error_code=0 if name in self.users else 91,
-                error_message=None,
-                credential_infos=[
-                    result.CredentialInfo(version=0, mechanism=mechanism, iterations=4096)
-                    for mechanism in self.users.get(name, ())
-                ],
-            )
-            for name in asked
-        ]
-        message = DescribeUserScramCredentialsResponse(
-            version=0, throttle_time_ms=0, error_code=self.quorum_error, error_message=None, results=results
-        )
-        message.with_header(correlation_id=int.from_bytes(request[4:8], "big"))
-        connection.sendall(message.encode(framed=True, header=True))
+        results = []
+        for name in asked:
+            known = [result.CredentialInfo(mechanism=mechanism, iterations=4096) for mechanism in self.users.get(name, ())]
+            results.append(result(user=name, error_code=0 if known else 91, error_message=None, credential_infos=known))
+        head = {"version": 0, "error_code": self.quorum_error, "error_message": None}
+        message = DescribeUserScramCredentialsResponse(**head, results=results)
+        connection.sendall(frame(message, int.from_bytes(request[4:8], "big"), in_order=True))
 
 
 def scram_rows(keeper, *logins):
     with server(keeper) as (host, port):
-        head = {"sample": 1, "observer": "broker:2", "broker_id": 2, "listener": "bootstrap", "address": f"{host}:{port}"}
-        view = BrokerView(
-            **head,
-            kafka_cluster_id="fake",
-            controller_id=0,
-            brokers_listed=1,
-            topics_listed=0,
-            brokers_digest="b",
-            topics_digest="t",
-            metadata_version=12,
-        )
+        view = made(BrokerView, broker_id=2, listener="bootstrap", address=f"{host}:{port}")
         quorum = {"leader_id": 200, "leader_epoch": 7, "high_watermark": 9}
         led = QuorumView(sample=1, observer="broker:2", node_id=2, **quorum)
         return scram_users.read_scram_users([view, led, *logins], "PLAINTEXT", 1, ClientOptions(read_s=60.0))

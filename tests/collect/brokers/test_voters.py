@@ -9,6 +9,7 @@ import pytest
 
 from collect.fakes import refused, server
 from collect.quorum_node import CLOCK, QuorumNode
+from collect.taken import QUICK, taken
 from hostile_parties.broker import HostileBroker
 from kafka_audit.checks.controller.next_election_fails import next_election_fails
 from kafka_audit.clients.credentials import ClusterLogins
@@ -16,8 +17,7 @@ from kafka_audit.clients.protocol.conversation import ClientOptions
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.collect.brokers.quorum import ControllerAsker, VoterProber, controllers, voter_targets
 from kafka_audit.collect.probes.endpoint_probes import Origin, ProbeStep, controller_rows, voter_rows
-from kafka_audit.collect.snapshot import take_snapshot
-from kafka_audit.model.cluster import Cluster, Limits, Security, Tls, Vantage
+from kafka_audit.model.cluster import Cluster, Security, Tls, Vantage
 from kafka_audit.model.finding import Status
 from kafka_audit.model.tables import (
     BrokerConfig,
@@ -29,9 +29,9 @@ from kafka_audit.model.tables import (
     SourceRead,
     VoterProbe,
 )
+from made_rows import made
 from testbed.certificates import Authority, Certificate
 
-QUICK = Limits(read_s=60.0, settle_s=0.2, audit_s=600.0)
 PASSWORD = "open-sesame-74"  # noqa: S105 -- of a fake
 MAP = "CONTROLLER:SASL_SSL,PLAINTEXT:PLAINTEXT"
 
@@ -45,7 +45,7 @@ def voter(node, host, observer="broker:0", listener="CONTROLLER", port=9093):
 
 
 def config(key, value, broker=0):
-    return BrokerConfig(observer=f"broker:{broker}", broker_id=broker, key=key, value=value, source=4, sensitive=False)
+    return made(BrokerConfig, broker_id=broker, key=key, value=value)
 
 
 NAMES = config("controller.listener.names", "CONTROLLER")
@@ -197,8 +197,7 @@ class Quorum:
         }
 
     def audit(self, **described):
-        cluster = Cluster(name="c", bootstrap=(f"{self.host}:{self.port}",), limits=QUICK, **described)
-        return take_snapshot(cluster, snapshot_id="s", say=lambda _: None, secrets={})
+        return taken(bootstrap=(f"{self.host}:{self.port}",), **described)
 
 
 def judged(snapshot):

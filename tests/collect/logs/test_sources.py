@@ -13,6 +13,7 @@ from kafka_audit.collect.nodes import Nodes
 from kafka_audit.model.cluster import Cluster, Limits, Logs
 from kafka_audit.model.log_signatures import shown_by
 from kafka_audit.model.tables import LogLine, RegisteredBroker, SourceRead
+from made_rows import made
 
 HOUR = 3_600_000
 REFUSED = (
@@ -33,9 +34,7 @@ def at(ms, zone_h=0):
 
 
 def registration(broker, ms, czxid=41):
-    return RegisteredBroker(
-        sample=1, broker_id=broker, rack=None, ephemeral_owner=1, registered_ms=ms, czxid=czxid, mzxid=czxid
-    )  # fmt: skip
+    return made(RegisteredBroker, broker_id=broker, ephemeral_owner=1, registered_ms=ms, czxid=czxid, mzxid=czxid)
 
 
 def read(logs, brokers=(0,), registered=(), settle_s=0.3, controllers=()):

@@ -10,15 +10,16 @@ import threading
 import time
 from dataclasses import replace
 from datetime import timedelta
+from functools import partial
 
 import pytest
 
-from collect import fakes
+from collect import fakes, taken
 from collect.fakes import FakeBroker, server
 from collect.secured_fakes import SecuredBroker, tls_server
 from kafka_audit.clients import probe_script, sockets
 from kafka_audit.clients.credentials import ClusterLogins
-from kafka_audit.clients.targets import CONTROLLER_LISTENER, UNREGISTERED, Target
+from kafka_audit.clients.targets import CONTROLLER_LISTENER, UNREGISTERED
 from kafka_audit.clients.tls import UNVERIFIED
 from kafka_audit.collect.probes import command_vantages, endpoint_probes
 from kafka_audit.collect.probes.command_vantages import (
@@ -38,15 +39,12 @@ from testbed.certificates import Certificate as Wanted
 READ_S = 5.0
 """Of probes of which some hang. Honest brokers have all of it, too."""
 
-AMPLE_S, NEVER = 60.0, 3600.0
-"""Of probes of which none hangs; and what no test lasts."""
+AMPLE_S = 60.0
+"""Of probes of which none hangs."""
 
+target = partial(taken.target, via="elsewhere:1")
 NOBODY = ClusterLogins(Cluster(name="none"), {})
 HERE = ("env",)  # a command vantage on this very machine
-
-
-def target(address, broker_id=0, protocol="PLAINTEXT"):
-    return Target(broker_id=broker_id, listener="L", protocol=protocol, host=address[0], port=address[1], via="elsewhere:1")
 
 
 def cluster(command=HERE, read_s=AMPLE_S, **vantage):
@@ -158,7 +156,7 @@ def test_a_vantage_takes_the_time_of_one_broker_that_hangs():
         all_asked.wait()
 
     with server(hang) as address:
-        rows = walked(HERE, [target(address)] * 20, NEVER)
+        rows = walked(HERE, [target(address)] * 20, taken.NEVER)
     assert [row.layer for row in rows if isinstance(row, Probe)] == ["dns", "tcp", "api"] * 20
 
 

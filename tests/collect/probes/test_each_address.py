@@ -7,10 +7,10 @@ import pytest
 
 from collect.fakes import FakeBroker, server, silent
 from collect.secured_fakes import SecuredBroker
+from collect.taken import target
 from kafka_audit.clients import probe_script
 from kafka_audit.clients.budget import Budget
 from kafka_audit.clients.credentials import ClusterLogins
-from kafka_audit.clients.targets import Target
 from kafka_audit.collect.probes import command_vantages, endpoint_probes
 from kafka_audit.model.cluster import Cluster, Security
 from kafka_audit.model.tables import AddressProbe, Probe
@@ -47,10 +47,10 @@ class Behaves:
         self._monkeypatch.setattr(socket, "getaddrinfo", lambda host, *more: infos if host == NAME else real(host, *more))
 
     def rows(self, *, protocol="PLAINTEXT", security=None, seconds=SECONDS):
-        target = Target(broker_id=1, listener="L", protocol=protocol, host=NAME, port=self.port, via=None)
+        where = target((NAME, self.port), 1, protocol=protocol)
         logins = ClusterLogins(Cluster(name="c", bootstrap=(f"{NAME}:{self.port}",), security=security or Security()), {})
-        steps = endpoint_probes.probe_from_here(target, seconds, logins, Budget(), thorough=True)
-        return endpoint_probes.worker_rows(1, target, steps, logins)
+        steps = endpoint_probes.probe_from_here(where, seconds, logins, Budget(), thorough=True)
+        return endpoint_probes.worker_rows(1, where, steps, logins)
 
 
 @pytest.fixture
@@ -150,13 +150,13 @@ def test_an_address_that_drops_leaves_the_others_their_time(loopback, monkeypatc
 
 
 def test_lines_of_a_vantage_become_rows_of_one_endpoint():
-    target = Target(broker_id=1, listener="L", protocol="PLAINTEXT", host=NAME, port=9092, via=None)
+    where = target((NAME, 9092), 1)
     lines = ["dns\tok\t\t10.0.0.1,10.0.0.2\t", "tcp\tok\t\t\t", "api\tok\t\t2 APIs\t", "address\tok\t\t10.0.0.1 identity 1\t"]
     lines += ["address\tfailed\tREFUSED\t10.0.0.2 tcp\t", "address\tfailed\tREFUSED\t$(touch x) tcp\t", "address\tok\t\t\t"]
     lines += ["address\tfailed\tREFUSED\t10.0.0.9 tcp\t"] * 1000
     text = "\n".join(f"kafka-audit\t0\t{line}\t1" for line in lines)
-    (steps,) = command_vantages.parse_probe_output(text, [target]).values()
-    rows = endpoint_probes.probe_rows(1, endpoint_probes.FROM_WORKER, target, steps)
+    (steps,) = command_vantages.parse_probe_output(text, [where]).values()
+    rows = endpoint_probes.probe_rows(1, endpoint_probes.FROM_WORKER, where, steps)
     assert addresses(rows)[:2] == [
         ("10.0.0.1", "identity", "ok", None, 1), ("10.0.0.2", "tcp", "failed", "connection refused", None),
     ]  # fmt: skip

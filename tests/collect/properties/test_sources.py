@@ -10,6 +10,7 @@ from upath import UPath
 from kafka_audit.collect.nodes import Nodes, nodes
 from kafka_audit.collect.properties import sources
 from kafka_audit.model.tables import BrokerConfig, BrokerProperty, PropertyLogin, QuorumReplica, SourceRead
+from made_rows import made, of
 
 PLAIN = "org.apache.kafka.common.security.plain.PlainLoginModule required"
 
@@ -33,10 +34,6 @@ def read(paths, brokers=(0, 1, 2), read_s=60.0, controllers=()):
     return sources.read_properties_files(
         paths, Nodes(brokers=tuple(sorted(brokers)), controllers=controllers), 1, read_s, time.monotonic() + 3600
     )
-
-
-def of(rows, table):
-    return [row for row in rows if isinstance(row, table)]
 
 
 def reads(rows):
@@ -75,18 +72,9 @@ def test_placeholders_of_controllers_are_filled_with_theirs(files):
 def test_the_quorum_settings_and_files_name_controllers():
     common = {"source": "s", "secret": False, "line": 1}
     rows = [
-        QuorumReplica(
-            sample=1, observer="broker:0", replica_id=200, voter=True, directory_id=None, log_end_offset=1,
-            last_fetch_ms=None, last_caught_up_ms=None,
-        ),
-        QuorumReplica(
-            sample=1, observer="broker:0", replica_id=7, voter=False, directory_id=None, log_end_offset=1,
-            last_fetch_ms=None, last_caught_up_ms=None,
-        ),
-        BrokerConfig(
-            observer="broker:0", broker_id=0, key="controller.quorum.voters", value="200@c0:9093, 201@c1:9093,1@b1:9093",
-            source=4, sensitive=False,
-        ),
+        made(QuorumReplica, observer="broker:0", replica_id=200, voter=True, log_end_offset=1),
+        made(QuorumReplica, observer="broker:0", replica_id=7, log_end_offset=1),
+        made(BrokerConfig, broker_id=0, key="controller.quorum.voters", value="200@c0:9093, 201@c1:9093,1@b1:9093"),
         BrokerProperty(**common, broker_id=202, key="process.roles", value=" controller "),
         BrokerProperty(**common, broker_id=8, key="process.roles", value="broker"),
     ]  # fmt: skip

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pytest
 
 from collect.columns import rows_of
+from collect.taken import taken_of
 from hostile_parties.broker import changed
 from hostile_parties.cluster import HostileCluster
 from kafka_audit.clients.read_error import ReadError, unexpected_failure
@@ -18,9 +19,8 @@ from kafka_audit.clients.secrets.masking import MASK, masked, masked_command
 from kafka_audit.clients.secrets.secret_keys import LONGEST_KEY, is_secret
 from kafka_audit.collect.rows.collected import Collected
 from kafka_audit.collect.rows.secret_filter import filtered, is_free_text
-from kafka_audit.collect.snapshot import take_snapshot
 from kafka_audit.configuration.definitions import VERSIONS, definitions
-from kafka_audit.model.cluster import Cluster, Limits, Logs, Security, ZookeeperAccess
+from kafka_audit.model.cluster import Logs, Security
 from kafka_audit.model.tables import (
     Acl,
     BrokerConfig,
@@ -31,8 +31,8 @@ from kafka_audit.model.tables import (
     SourceRead,
     TopicConfig,
 )
+from made_rows import made
 
-QUICK = Limits(read_s=60.0, settle_s=0.2, audit_s=600.0)
 HIDDEN = "hunter2-hunter2"  # stands in every secret here
 PASSWORD = "s3cret-of-the-auditor"  # noqa: S105 -- of a fake
 
@@ -267,18 +267,8 @@ def test_what_a_broker_calls_harmless_is_in_no_row(tmp_path):
             "broker.id=0\n" + "".join(f"{k}={v!r}\n" for k, v in (SECRETS | sentences()).items())
         )
         (tmp_path / "server-0.log").write_text("".join(f"[2026-11-22 03:00:00,000] {line}\n" for line in _log_lines()))
-        snapshot = take_snapshot(
-            Cluster(
-                name="c",
-                zookeeper=ZookeeperAccess(connect=cluster.zookeeper.address),
-                properties=(str(tmp_path / "{broker_id}.properties"),),
-                logs=Logs(paths=(str(tmp_path / "server-{broker_id}.log"),)),
-                limits=QUICK,
-            ),
-            snapshot_id="s",
-            say=lambda _: None,
-            secrets={},
-        )
+        logs = Logs(paths=(str(tmp_path / "server-{broker_id}.log"),))
+        snapshot = taken_of(cluster, properties=(str(tmp_path / "{broker_id}.properties"),), logs=logs)
     for row in rows_of(snapshot):
         assert HIDDEN not in repr(row), row
     settings = {row.key: row.value for row in snapshot.of(BrokerConfig) if row.broker_id == 2}
@@ -314,19 +304,8 @@ def test_the_auditor_s_own_password_is_in_no_row():
         cluster.create_topic(f"of-{PASSWORD}", {0: [0, 1, 2]})
         cluster.zookeeper.znodes["/config/users/" + PASSWORD] = b'{"config":{"SCRAM-SHA-256":"x"}}'
         cluster.zookeeper.znodes["/brokers/ids/7"] = json.dumps({"endpoints": [PASSWORD]}).encode()
-        snapshot = take_snapshot(
-            Cluster(
-                name="c",
-                zookeeper=ZookeeperAccess(connect=cluster.zookeeper.address),
-                limits=QUICK,
-                listeners={
-                    "EXTERNAL": Security(protocol="SASL_SSL", mechanism="PLAIN", username="auditor", password_env="PASSWORD")  # noqa: S106
-                },
-            ),
-            snapshot_id="s",
-            say=lambda _: None,
-            secrets={"PASSWORD": PASSWORD},
-        )
+        login = Security(protocol="SASL_SSL", mechanism="PLAIN", username="auditor", password_env="PASSWORD")  # noqa: S106 -- a name
+        snapshot = taken_of(cluster, listeners={"EXTERNAL": login}, secrets={"PASSWORD": PASSWORD})
     for row in rows_of(snapshot):
         assert PASSWORD not in repr(row), row
     assert f"of-{MASK}" in repr(rows_of(snapshot))
@@ -400,9 +379,7 @@ def test_a_value_that_only_looks_like_it_stays(value):
 
 def test_of_a_short_password_no_form_is_searched_that_words_hold():
     """Reversed, `pots` is stop; its base64 has five characters, which ids of topics hold by chance."""
-    read = SourceRead(
-        sample=1, observer="broker:1", operation="Metadata", target="b", outcome="failed", message="stop cG90c9 706f7473"
-    )
+    read = made(SourceRead, operation="Metadata", target="b", outcome="failed", message="stop cG90c9 706f7473")
     assert without_secrets((read,), {"pots"})[0].message == f"stop cG90c9 {MASK}"
 
 
@@ -431,10 +408,7 @@ def test_the_last_filter_reads_no_value_twice_and_none_after_its_time(monkeypatc
 
 
 def test_our_own_words_are_no_password():
-    probe = Probe(
-        sample=1, vantage="worker", role="client", from_broker=None, broker_id=1, listener="bootstrap", protocol="PLAINTEXT",
-        host="b", port=1, via=None, layer="identity", outcome="ok", error=None, detail=None,
-    )  # fmt: skip
+    probe = made(Probe, listener="bootstrap", host="b", port=1, layer="identity")
     assert without_secrets((probe,), {"bootstrap", "identity"}) == (probe,)
 
 

@@ -33,11 +33,10 @@ from kafka_audit.model.tables import (
     ViewPartition,
     columns,
 )
+from made_rows import made
 
 MANY = 8
-MIGRATION = Migration(
-    sample=1, begun=True, kraft_controller_id=None, kraft_controller_epoch=None, metadata_offset=-1, metadata_epoch=-1
-)
+MIGRATION = made(Migration, begun=True, metadata_offset=-1, metadata_epoch=-1)
 
 
 def asked(number):
@@ -85,10 +84,7 @@ def test_a_healthy_cluster_leaves_no_doubt():
         ([GroupCoordinator(sample=1, observer="broker:1", broker_id=1, error=15)], {"broker:1"}, set()),
         (
             [
-                LeadershipAnswer(
-                    sample=1, observer="broker:1", broker_id=1, topic="t1", partition=0, asked_as="leader", error=6,
-                    leader=1, leader_epoch=1, preferred=True, listed_offline=False,
-                )
+                made(LeadershipAnswer, topic="t1", asked_as="leader", error=6, leader=1, leader_epoch=1, preferred=True)
             ],
             {"broker:1"},
             {"t1"},

@@ -25,6 +25,7 @@ from kafka_audit.model.tables import (
     ViewPartition,
     ViewTopic,
 )
+from made_rows import made
 
 HOSTS = {0: "a", 1: "b", 2: "c"}
 
@@ -43,84 +44,34 @@ def session_wait(rows):
 
 
 def registry(**changes):
-    row = Registry(
-        sample=1,
-        kafka_cluster_id="id",
-        controller_id=0,
-        controller_epoch=1,
-        controller_mzxid=50,
-        brokers_pzxid=40,
-        zxid_before=100,
-        zxid_after=100,
-    )
-    return replace(row, **changes)
+    held = {"kafka_cluster_id": "id", "controller_id": 0, "controller_epoch": 1, "controller_mzxid": 50, "brokers_pzxid": 40}
+    return made(Registry, **held | {"zxid_before": 100, "zxid_after": 100} | changes)
 
 
 def partition(number=0, **changes):
-    row = RegisteredPartition(
-        sample=1,
-        last_sample=1,
-        topic="orders",
-        partition=number,
-        replicas=(0, 1, 2),
-        leader=0,
-        leader_epoch=3,
-        controller_epoch=1,
-        isr=(0, 1, 2),
-        leader_recovery_state=None,
-        state_mzxid=60,
-    )
-    return replace(row, **changes)
+    state = {"leader": 0, "leader_epoch": 3, "controller_epoch": 1, "isr": (0, 1, 2), "state_mzxid": 60}
+    return made(RegisteredPartition, topic="orders", partition=number, **{"replicas": (0, 1, 2)} | state | changes)
 
 
 def view(observer, brokers="B", topics="T", **changes):
-    row = BrokerView(
-        sample=1,
-        observer=observer,
-        broker_id=int(observer.rpartition(":")[2]),
-        listener="PLAINTEXT",
-        address="x",
-        kafka_cluster_id="id",
-        controller_id=0,
-        brokers_listed=3,
-        topics_listed=1,
-        brokers_digest=brokers,
-        topics_digest=topics,
-        metadata_version=12,
-    )
-    return replace(row, **changes)
+    digests = {"brokers_digest": brokers, "topics_digest": topics, "brokers_listed": 3, "topics_listed": 1}
+    own = {"observer": observer, "broker_id": int(observer.rpartition(":")[2]), "kafka_cluster_id": "id"}
+    return made(BrokerView, **own | digests | changes)
 
 
 def held(digest="P", number=0, **changes):
-    row = ViewPartition(
-        topic_digest=digest,
-        topic="orders",
-        partition=number,
-        error=0,
-        leader=0,
-        leader_epoch=3,
-        replicas=(0, 1, 2),
-        isr=(0, 1, 2),
-        offline_replicas=(),
-    )
-    return replace(row, **changes)
+    state = {"leader_epoch": 3, "replicas": (0, 1, 2), "isr": (0, 1, 2)}
+    return made(ViewPartition, topic_digest=digest, topic="orders", partition=number, **state | changes)
 
 
 def probe(**changes):
-    row = Probe(
-        sample=1, vantage="worker", role="client", from_broker=None, broker_id=2, listener="PLAINTEXT", protocol="PLAINTEXT",
-        host="c", port=9092, via=None, layer="tcp", outcome="failed", error="timeout", detail=None,
-    )  # fmt: skip
-    return replace(row, **changes)
+    return made(Probe, **{"broker_id": 2, "host": "c", "outcome": "failed", "error": "timeout"} | changes)
 
 
 def each_address(*found):
     """Rows of a name with addresses, each with its outcome and who answers there."""
     return [
-        AddressProbe(
-            sample=1, vantage="worker", role="client", from_broker=None, broker_id=2, listener="PLAINTEXT", host="c", port=9092,
-            address=address, layer="tcp", outcome=outcome, answered_by=answered_by,
-        )
+        made(AddressProbe, broker_id=2, host="c", address=address, outcome=outcome, answered_by=answered_by)
         for address, outcome, answered_by in found
     ]  # fmt: skip
 
@@ -130,10 +81,7 @@ def failed(error="timeout", observer="broker:2"):
 
 
 def log_dir(**changes):
-    row = LogDir(
-        sample=1, observer="broker:2", broker_id=2, path="/data", error=0, total_bytes=9, usable_bytes=9, replicas=2
-    )  # fmt: skip
-    return replace(row, **changes)
+    return made(LogDir, broker_id=2, **{"path": "/data", "total_bytes": 9, "usable_bytes": 9, "replicas": 2} | changes)
 
 
 def listed(digest="B", hosts=None):
@@ -391,9 +339,7 @@ def test_a_difference_that_is_new_needs_another_look():
 
 def test_a_refusing_broker_gets_its_session_timeout():
     refused = probe(error="connection refused")
-    config = BrokerConfig(
-        observer="broker:0", broker_id=0, key="zookeeper.session.timeout.ms", value="6000", source=5, sensitive=False
-    )
+    config = made(BrokerConfig, broker_id=0, key="zookeeper.session.timeout.ms", value="6000", source=5)
     assert session_wait(healthy(refused)) == sample_again.SESSION_S + sample_again.TICK_S
     assert session_wait(healthy(refused, config)) == 6 + sample_again.TICK_S
     assert session_wait(healthy(refused, replace(config, value=None))) == sample_again.SESSION_S + sample_again.TICK_S
@@ -418,9 +364,7 @@ def test_without_zookeeper_views_that_differ_need_a_second_look_and_a_third_wher
 
 def test_a_refusing_broker_gets_its_lease_without_zookeeper():
     refused = probe(error="connection refused")
-    config = BrokerConfig(
-        observer="broker:0", broker_id=0, key="broker.session.timeout.ms", value="6000", source=5, sensitive=False
-    )
+    config = made(BrokerConfig, broker_id=0, key="broker.session.timeout.ms", value="6000", source=5)
     assert session_wait(in_kraft(healthy(refused))) == sample_again.LEASE_S + sample_again.TICK_S
     assert session_wait(in_kraft(healthy(refused, config))) == 6 + sample_again.TICK_S
     assert session_wait(in_kraft(healthy(probe()))) == 0

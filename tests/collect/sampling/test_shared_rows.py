@@ -8,19 +8,16 @@ import pytest
 from kafka_audit.collect.sampling.sample_again import without_repeated_rows
 from kafka_audit.model.tables import RegisteredPartition, RegisteredTopic, Snapshot
 from kafka_audit.store import parquet
+from made_rows import made
 
 
 def topic(name, **changes):
-    row = RegisteredTopic(sample=1, last_sample=1, topic=name, topic_id=None, czxid=1, mzxid=1, deleting=False)
-    return replace(row, **changes)
+    return made(RegisteredTopic, topic=name, **{"czxid": 1, "mzxid": 1} | changes)
 
 
 def partition(number=0, topic="orders", **changes):
-    row = RegisteredPartition(
-        sample=1, last_sample=1, topic=topic, partition=number, replicas=(0, 1, 2), leader=0, leader_epoch=3,
-        controller_epoch=1, isr=(0, 1, 2), leader_recovery_state=None, state_mzxid=60,
-    )  # fmt: skip
-    return replace(row, **changes)
+    state = {"leader": 0, "leader_epoch": 3, "controller_epoch": 1, "isr": (0, 1, 2), "state_mzxid": 60}
+    return made(RegisteredPartition, topic=topic, partition=number, **{"replicas": (0, 1, 2)} | state | changes)
 
 
 def merged(earlier, later):

@@ -7,7 +7,7 @@ import pytest
 
 from collect.columns import collected, rows_of
 from collect.fakes import FakeZookeeper
-from collect.zookeeper.test_zookeeper_view import failed, look, of, text, znodes
+from collect.zookeeper.test_zookeeper_view import failed, look, text, znodes
 from hostile_parties.broker import HostileBroker
 from hostile_parties.zookeeper import HostileZookeeper, kafka_tree
 from kafka_audit.checks.audit.source_not_collected import source_not_collected
@@ -34,6 +34,7 @@ from kafka_audit.model.tables import (
     SnapshotInfo,
     SourceRead,
 )
+from made_rows import made, of
 
 PREPARED = {"version": 0, "kraft_metadata_offset": -1, "kraft_controller_id": -1, "kraft_metadata_epoch": -1}
 CLAIM = text({"version": 2, "brokerid": 3000, "timestamp": "1795309769771", "kraftControllerEpoch": 4})
@@ -74,9 +75,7 @@ def test_a_broken_znode_is_a_failed_read(broken):
 
 
 def view(broker, controller):
-    head = {"sample": 1, "observer": f"broker:{broker}", "broker_id": broker, "listener": "PLAINTEXT", "address": "a:1"}
-    counts = {"brokers_listed": 2, "topics_listed": 0, "brokers_digest": "b", "topics_digest": "t", "metadata_version": 12}
-    return BrokerView(**head, **counts, kafka_cluster_id="the-id", controller_id=controller)
+    return made(BrokerView, broker_id=broker, kafka_cluster_id="the-id", controller_id=controller)
 
 
 def test_random_controllers_of_metadata_are_no_difference_while_a_kraft_controller_leads():
@@ -103,7 +102,7 @@ ZOOKEEPER_MODE, KRAFT = (3, 32), (3, 32, 55)
 
 
 def session(broker, owner=7):
-    return RegisteredBroker(sample=1, broker_id=broker, rack=None, ephemeral_owner=owner, registered_ms=1, czxid=1, mzxid=1)
+    return made(RegisteredBroker, broker_id=broker, ephemeral_owner=owner, czxid=1, mzxid=1)
 
 
 def held_by_zookeeper(*registered, claim=None, is_read=True):
@@ -111,14 +110,8 @@ def held_by_zookeeper(*registered, claim=None, is_read=True):
     kept = [row for row in look(FakeZookeeper(znodes())) if not isinstance(row, RegisteredBroker | RegisteredEndpoint)]
     if not is_read:
         kept = [replace(row, brokers_pzxid=None) if isinstance(row, Registry) else row for row in kept]
-    trace = Migration(
-        sample=1,
-        begun=True,
-        kraft_controller_id=None if claim == -1 else claim,
-        kraft_controller_epoch=1,
-        metadata_offset=1,
-        metadata_epoch=1,
-    )
+    controller = None if claim == -1 else claim
+    trace = made(Migration, begun=True, kraft_controller_id=controller, kraft_controller_epoch=1, metadata_offset=1)
     return [*kept, *registered, *([] if claim is None else [trace])]
 
 

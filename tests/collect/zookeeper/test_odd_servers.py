@@ -5,23 +5,18 @@ import threading
 
 from kazoo.protocol.states import ZnodeStat
 
+from collect.taken import taken_of
 from counted_work import exponent
 from hostile_parties.cluster import HostileCluster
 from hostile_parties.party import wrong_correlation
 from hostile_parties.zookeeper import registration
-from kafka_audit.collect.snapshot import take_snapshot
 from kafka_audit.collect.zookeeper.znode_reads import ZnodeReads
 from kafka_audit.collect.zookeeper.znodes import parse_registration
-from kafka_audit.model.cluster import Cluster, Limits, ZookeeperAccess
 from kafka_audit.model.tables import BrokerView, SourceRead
 
-QUICK = Limits(read_s=60.0, settle_s=0.1, audit_s=600.0)
 
-
-def snap(cluster):
-    access = ZookeeperAccess(connect=cluster.zookeeper.address)
-    described = Cluster(name="c", zookeeper=access, bootstrap=(cluster.brokers[0].address,), limits=QUICK)
-    return take_snapshot(described, snapshot_id="s", say=lambda _: None, secrets={})
+def snap(parties):
+    return taken_of(parties, bootstrap=(parties.brokers[0].address,))
 
 
 def failed(snapshot):

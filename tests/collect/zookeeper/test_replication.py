@@ -5,9 +5,10 @@ from kazoo.exceptions import NoAuthError
 
 from collect.columns import collected
 from collect.fakes import FakeZookeeper
-from collect.zookeeper.test_zookeeper_view import failed, look, of, text, znodes
+from collect.zookeeper.test_zookeeper_view import failed, look, text, znodes
 from kafka_audit.collect.sampling.replication_gaps import gaps
 from kafka_audit.model.tables import Reassignment, RegisteredPartition, TopicConfig, ViewPartition
+from made_rows import made, of
 
 
 def settings(**config):
@@ -65,17 +66,8 @@ def test_an_unreadable_reassignment_fails_its_read(content):
 
 
 def state(**fields):
-    whole = {
-        "sample": 1,
-        "last_sample": 1,
-        "topic": "t",
-        "partition": 0,
-        "replicas": (0, 1),
-        "leader": 0,
-        "leader_epoch": 1,
-        "controller_epoch": 1,
-    }
-    return RegisteredPartition(**whole | {"isr": (0, 1), "leader_recovery_state": 0, "state_mzxid": 1} | fields)
+    whole = {"replicas": (0, 1), "leader": 0, "leader_epoch": 1, "controller_epoch": 1, "isr": (0, 1), "leader_recovery_state": 0}
+    return made(RegisteredPartition, topic="t", **whole | fields)
 
 
 def found(rows, reasons):

@@ -5,7 +5,7 @@ from kazoo.exceptions import NoAuthError
 
 from collect.brokers.test_privileged_reads import RULES, body
 from collect.fakes import FakeZookeeper
-from collect.zookeeper.test_zookeeper_view import failed, look, of, text, znodes
+from collect.zookeeper.test_zookeeper_view import failed, look, text, znodes
 from counted_work import counted_calls, exponent
 from kafka_audit.clients.zookeeper.multi_read import Znode
 from kafka_audit.collect.brokers.acls import AclBook
@@ -14,6 +14,7 @@ from kafka_audit.collect.zookeeper import security
 from kafka_audit.collect.zookeeper.security import PLANNED
 from kafka_audit.collect.zookeeper.znodes import LARGE
 from kafka_audit.model.tables import Acl, AclHolder, DynamicConfig, RegisteredTopic, ScramUser, SourceRead
+from made_rows import of
 
 
 def acl(principal="User:a", operation="Read", permission="Allow", host="*"):

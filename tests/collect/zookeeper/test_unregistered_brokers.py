@@ -9,6 +9,7 @@ from kafka_audit.collect.sampling.quorum_differences import find_unreached_serve
 from kafka_audit.collect.zookeeper.unregistered_brokers import brokers_without_session, server_targets
 from kafka_audit.model.cluster import Cluster, Vantage, ZookeeperAccess
 from kafka_audit.model.tables import BrokerConfig, BrokerIdentity, RegisteredBroker, ZookeeperProbe
+from made_rows import made
 
 ACCESS = ZookeeperAccess(connect="forward:2181/kafka")
 
@@ -22,9 +23,7 @@ def answering(address, broker):
 
 
 def connect(broker, value):
-    return BrokerConfig(
-        observer=f"broker:{broker}", broker_id=broker, key="zookeeper.connect", value=value, source=4, sensitive=False
-    )
+    return made(BrokerConfig, broker_id=broker, key="zookeeper.connect", value=value)
 
 
 def test_brokers_that_are_assigned_or_answer_and_are_not_registered():
@@ -56,16 +55,7 @@ def test_what_a_host_reports_is_a_row_of_its_own_table():
     (run,) = runs(cluster, 1, (), [2], controllers=targets, roles=("broker",))
     steps = [ProbeStep("dns", "ok", None, None, None, 1), ProbeStep("tcp", "failed", "timeout", None, None, 9)]
     (row,) = run._rows_of(targets[0], steps)
-    assert row == ZookeeperProbe(
-        sample=1,
-        vantage="hosts",
-        from_broker=2,
-        address="forward:2181",
-        layer="tcp",
-        outcome="failed",
-        error="timeout",
-        needs=None,
-    )
+    assert row == made(ZookeeperProbe, vantage="hosts", from_broker=2, address="forward:2181", outcome="failed", error="timeout")
 
 
 def test_a_server_that_is_not_reached_asks_for_another_sample_of_everything():

@@ -28,6 +28,7 @@ from kafka_audit.model.tables import (
     Registry,
     SourceRead,
 )
+from made_rows import of
 
 
 def text(content):
@@ -60,10 +61,6 @@ def look(client, earlier=None):
     return rows_of(
         ZnodeSample(Session(client=client, access=access), asking, 5.0, time.monotonic() + 3600, earlier=earlier).take()
     )
-
-
-def of(rows, table):
-    return [row for row in rows if isinstance(row, table)]
 
 
 def held(rows):
