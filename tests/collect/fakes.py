@@ -1,5 +1,6 @@
 """Fakes at the edge of the protocols: TCP servers that misbehave, a broker that answers frames, a ZooKeeper in memory."""
 
+import random
 import socket
 import struct
 import threading
@@ -394,6 +395,31 @@ def _reverse(part):
             setattr(part, name, value[::-1])
             for item in value:
                 _reverse(item)
+
+
+class Garbling(FakeBroker):
+    """Answers in well-formed frames whose insides were changed, cut or lengthened by a seeded dice, but for the keys to spare."""
+
+    def __init__(self, broker_id, seed, spare=()):
+        super().__init__(broker_id)
+        self._spare = spare
+        self.brokers = {broker_id: ("h", 1)}
+        self.topics = {"orders": {0: (broker_id, [broker_id])}}
+        self._dice = random.Random(seed)  # noqa: S311 -- no secret
+
+    def _answer(self, connection, request):
+        caught = Caught()
+        super()._answer(caught, request)
+        spared = len(self.requests) == 1 or self.requests[-1][0] in self._spare
+        connection.sendall(caught.data if spared else self._garbled(caught.data))
+
+    def _garbled(self, data):
+        data, dice = bytearray(data), self._dice
+        for _ in range(dice.randrange(1, 4)):
+            data[dice.randrange(8, len(data))] = dice.randrange(256)
+        data = data[: dice.randrange(8, len(data))] if dice.random() < 0.3 else data
+        data += b"more" if dice.random() < 0.2 else b""
+        return struct.pack("!i", len(data) - 4) + data[4:]
 
 
 class Trickling(FakeBroker):

@@ -5,7 +5,7 @@ from functools import partial
 import pytest
 
 from collect import fakes, taken
-from collect.fakes import FakeBroker, creates_topics, server
+from collect.fakes import FakeBroker, Garbling, creates_topics, server
 from kafka_audit.clients.protocol.conversation import ClientOptions
 from kafka_audit.clients.targets import UNREGISTERED
 from kafka_audit.collect.brokers.broker_view import CONFIGS, IDENTITY, MAY_DESCRIBE_CONFIGS, BrokerAsker
@@ -178,6 +178,13 @@ def test_one_answer_that_does_not_come_costs_one_deadline(broker, key, lost):
     assert len(broker.asked(key)) == 1
     assert {operation for operation, (outcome, _) in outcomes(answer).items() if outcome == "failed"} >= set(lost)
     assert {error for _, error in outcomes(answer).values()} == {None, "timeout"}
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_answers_that_make_no_sense_inside_are_rows_too(seed):
+    with server(Garbling(2, seed)) as address:
+        answer = ask(target(address), read_s=0.3)
+    assert {row.operation for row in of(answer, SourceRead)} >= {"ApiVersions", "Metadata"}
 
 
 def test_a_broker_that_goes_mute_after_the_probe_is_rows_as_well():

@@ -4,7 +4,7 @@ import pytest
 from kafka.protocol.admin import DescribeAclsResponse
 
 from collect import fakes
-from collect.fakes import NO_AUTHORIZER, FakeBroker, Trickling, server
+from collect.fakes import NO_AUTHORIZER, FakeBroker, Garbling, Trickling, server
 from collect.taken import target
 from kafka_audit.clients.protocol.conversation import ClientOptions
 from kafka_audit.clients.protocol.primitive_types import WireError
@@ -189,6 +189,17 @@ def test_one_read_without_an_answer_costs_one_deadline_and_not_the_identity(brok
     assert [row.answered_by for row in of(rows, BrokerIdentity)] == [2]
     operation = {29: ACLS, 35: LOG_DIRS, 46: REASSIGNMENTS}[key]
     assert reads(rows)[operation][:2] == ("failed", "timeout")
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_answers_that_make_no_sense_inside_are_rows(seed):
+    fake = Garbling(2, seed, spare=(3, 18, 32, 60))
+    fake.apis, fake.acls = dict(ALL), RULES
+    fake.reassignments = {("orders", 0): ((0, 1), (2,), ())}
+    with server(fake) as fake.address:
+        rows = ask(fake, read_s=5.0)
+    assert {ACLS, LOG_DIRS, REASSIGNMENTS} <= reads(rows).keys()
+    assert all(needs or error for outcome, error, needs in reads(rows).values() if outcome == "failed")
 
 
 def test_a_byte_a_second_costs_one_deadline():
