@@ -259,7 +259,7 @@ def test_there_are_patterns_and_those_that_were_slow_are_among_them(patterns):
         "masking._PAIR",
         "znodes._ENDPOINT",
         "log_signatures.SIGNATURES",
-        "zookeeper.ensemble._LINE",
+        "zookeeper_view._LINE",
     ):
         assert pattern in names
 

@@ -6,6 +6,7 @@ import pytest
 
 from airflow_environment import ROOT
 from kafka_audit.checks import catalogue
+from reported import FINDING, whole
 from testbed import BedError
 from testbed.corpus import confusion, healthy, page, printed, record, versions_page
 from testbed.corpus.__main__ import main, pending
@@ -195,15 +196,16 @@ def test_an_audit_of_a_healthy_cluster_is_recorded_with_what_is_unknown_and_how_
         {"code": "KA801", "status": "FAIL", "severity": "MEDIUM"},
         {"code": "KA617", "status": "UNKNOWN", "severity": "HIGH"},
     ]
-    rest = {"resource": {"name": "cluster"}, "message": "m", "muted": False}
-    report = {
-        "findings": [finding | rest for finding in found],
-        "coverage": {
-            "asked": 3,
-            "answered": 2,
-            "unknown": [{"observer": "broker:1", "operation": "Metadata", "error": "timeout"}],
-        },
-    }
+    report = whole(
+        {
+            "findings": [FINDING | finding for finding in found],
+            "coverage": {
+                "asked": 3,
+                "answered": 2,
+                "unknown": [{"observer": "broker:1", "operation": "Metadata", "error": "timeout"}],
+            },
+        }
+    )
     kept = healthy.audit("without logs", report)
     assert (kept["exit"], kept["unknown"], kept["severity"], kept["alarms"]) == (4, ["KA617"], "MEDIUM", {})
 
