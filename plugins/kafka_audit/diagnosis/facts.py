@@ -6,12 +6,12 @@ from functools import cached_property
 from statistics import median
 
 from kafka_audit.cluster.listeners.inter_broker import Listener
+from kafka_audit.cluster.throttles import throttled_topics
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.diagnosis.edges import COORDINATE, FOLLOW, Edge, Edges
 from kafka_audit.diagnosis.login_faults import Fault, login_faults
 from kafka_audit.diagnosis.paths import Paths, paths
 from kafka_audit.diagnosis.rights import Pair, pairs_at
-from kafka_audit.differences.tables import TopicSetting
 from kafka_audit.model.log_signatures import shown_by
 from kafka_audit.model.tables import AuthorityCertificate, Certificate, LogLine, SourceRead
 
@@ -119,8 +119,7 @@ class Facts:
     @cached_property
     def has_throttled_topics(self) -> bool | None:
         """Whether a topic names replicas to be throttled; None where not every topic's settings were read."""
-        rows = self.view.differences.of(TopicSetting)
-        if any(row.filled for row in rows if row.key.endswith("replication.throttled.replicas")):
+        if throttled_topics(self.view):
             return True
         gap = self.view.min_isr_gap
         return None if gap is not None and gap.topics_unread else False

@@ -44,23 +44,10 @@ def _text(value: object, indent: int) -> str:
     return "{\n" + ",\n".join(lines) + f"\n{' ' * indent}" + "}"
 
 
-_ADDED = frozenset(
-    [
-        *(
-            "passed_checks",
-            "next_failure",
-            "quorum",
-            "views",
-            "explains",
-            "candidates",
-            "remedy",
-            "lines",
-            "target",
-            "controller",
-        ),
-        *("controllers", "controller_endpoints"),
-    ]
-)
+_ADDED = frozenset({
+    "candidates", "controller", "controller_endpoints", "controllers", "explains", "lines", "next_failure", "passed_checks",
+    "quorum", "remedy", "target", "views",
+})  # fmt: skip
 """Fields that reports of version 2 may lack. Others with a default are lacking in earlier ones alone, which no store takes."""
 
 

@@ -5,10 +5,9 @@ from collections.abc import Iterator, Mapping
 from kafka_audit.checks import check
 from kafka_audit.checks.own_logs import OwnLog, own_logs
 from kafka_audit.cluster.answers.log_lines import quoted
+from kafka_audit.cluster.throttles import throttle_rates, throttled_topics
 from kafka_audit.cluster.view import ClusterView
-from kafka_audit.differences.tables import TopicSetting
 from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
-from kafka_audit.model.tables import BrokerConfig
 from kafka_audit.model.text import counted, listing
 
 _FILES = ("server.log",)
@@ -67,9 +66,9 @@ def _judged(view: ClusterView, log: OwnLog, resource: str, evidence: dict[str, o
 
 def _rate(view: ClusterView, follower: int) -> str | None:
     """Return the throttle that may hold back a follower: its own, or that of any leader."""
-    if not any(row.filled for row in view.differences.of(TopicSetting) if row.key.endswith("replication.throttled.replicas")):
+    if not throttled_topics(view):
         return None
-    for row in view.of(BrokerConfig):
+    for row in throttle_rates(view):
         own = row.key == "follower.replication.throttled.rate" and row.broker_id == follower
         if own or row.key == "leader.replication.throttled.rate":
             return f"{row.key} of broker {row.broker_id}"

@@ -4,15 +4,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from kafka_audit.checks import check
+from kafka_audit.cluster.throttles import throttle_rates, throttled_topics
 from kafka_audit.cluster.view import ClusterView
-from kafka_audit.differences.tables import LISTED, ReassignedState, TopicSetting
+from kafka_audit.differences.tables import LISTED, ReassignedState
 from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
-from kafka_audit.model.tables import BrokerConfig
 from kafka_audit.model.text import counted, listing
 
-_RATE = ".replication.throttled.rate"
-_DEFAULT = 5
-"""Kafka's default of a setting."""
 _NOT_MEASURED = {"error": "whether the replicas that are added grow was not read", "needs": "DescribeLogDirs in two audits"}
 
 
@@ -94,14 +91,13 @@ class _Throttle:
 
 def _throttled(view: ClusterView) -> _Throttle | None:
     """Return the throttle that is set, None where no topic has throttled replicas: a rate alone does not throttle."""
-    settings = [row for row in view.differences.of(TopicSetting) if row.key.endswith("throttled.replicas") and row.filled]
+    settings = throttled_topics(view)
     if not settings:
         return None
     topics = sorted({topic for row in settings for topic in row.first})
     # Leaders and followers are throttled by a key each, of the same topics as a rule; of many, only the first are known by name.
     number = max([row.filled for row in settings if row.filled > LISTED], default=len(topics))
-    # A rate is no key that brokers have by default; its value is hidden.
-    rates = {row.broker_id for row in view.of(BrokerConfig) if row.key.endswith(_RATE) and row.source != _DEFAULT}
+    rates = {row.broker_id for row in throttle_rates(view)}
     place = f"{counted(number, 'topic')} ({', '.join(topics[:LISTED])})"
     if rates:
         place = f"{place}, with a rate at {listing(f'broker {broker}' for broker in sorted(rates))}"

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator
 
+from kafka_audit.cluster.throttles import is_rate
 from kafka_audit.diagnosis.cause import THROTTLE, EdgeObservation, cause, fails, works
 from kafka_audit.diagnosis.edges import REPLICATE, Edge
 from kafka_audit.diagnosis.facts import Facts
 
 _LEADER, _FOLLOWER = "leader.replication.throttled.rate", "follower.replication.throttled.rate"
 _NO_LIMIT = str(2**63 - 1)
-_DEFAULT = 5  # of DescribeConfigs, which no rate has: brokers know no such key, and it is never in a file
 
 
 @cause(
@@ -32,7 +32,7 @@ def replication_throttle(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
     for broker, key in ends:
         reported = settings.reported(broker)
         row = reported.get(key)
-        if row is not None and row.source != _DEFAULT and row.value != _NO_LIMIT:
+        if row is not None and is_rate(row) and row.value != _NO_LIMIT:
             yield fails(f"settings of broker {broker}", f"{key}={row.value}" if row.value else f"{key} is set")
         elif reported:
             free.append(f"{key} is not set")
