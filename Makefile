@@ -51,7 +51,7 @@ healthy: needs-namespaces needs-java $(INSTALLED) ## audit healthy clusters unde
 	@$(BIN)/python -m testbed.corpus healthy $(NAMES) --rounds $(or $(ROUNDS),1) $(if $(MINUTES),--minutes $(MINUTES))
 	@$(BIN)/python -m testbed.corpus docs
 
-recordings: needs-namespaces needs-java $(INSTALLED) ## record the clusters that tests/diagnosis judges anew [NAMES=]
+recordings: needs-namespaces needs-java $(INSTALLED) ## record the clusters that tests/faults judges anew [NAMES=]
 	@$(BIN)/python -m testbed.corpus.recorder $(NAMES)
 
 kills: needs-java $(INSTALLED) ## kill audits at random points and check for leftovers [KILLS=50] [SEED=7]

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from types import CodeType, FrameType
 
 HERE = Path(__file__).parents[1]
-CLUSTERS = HERE / "tests" / "diagnosis" / "clusters"
+CLUSTERS = HERE / "tests" / "faults" / "clusters"
 PACKAGE = "kafka_audit"
 _BRANCHES = (ast.If, ast.IfExp, ast.While, ast.match_case, ast.ExceptHandler)
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -137,7 +137,7 @@ def way(name: str, resource: str, code: str, checkout: Path) -> tuple[Mapping[st
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("recording", help="a file of tests/diagnosis/clusters, without .json.xz")
+    parser.add_argument("recording", help="a file of tests/faults/clusters, without .json.xz")
     parser.add_argument("resource", help="broker/2/listener/PLAINTEXT")
     parser.add_argument("--code", default="KA302")
     parser.add_argument("--checkout", type=Path, default=HERE)

@@ -17,14 +17,14 @@ from xdist.scheduler import LoadFileScheduling
 _GROUP = {"bed": "kafka", "spark": "spark", "airflow": "spark"}
 """The group of a test, by the first of these markers that it has."""
 
-_LONG = ("tests/incidents/test_printed_commands.py", "tests/checks", "tests/diagnosis/test_properties.py")
+_LONG = ("tests/incidents/test_printed_commands.py", "tests/checks", "tests/faults/test_properties.py")
 """What keeps one worker busy for longer than all others: begun late, it would keep them waiting at the end."""
 
 _FEW = 2
 """A worker with so few tests left is given more."""
 
-_OF_VERDICTS = ("tests/testbed/corpus/test_words.py", "tests/diagnosis/test_confusion.py")
-"""What reads `diagnosis.subjects.verdicts`."""
+_OF_VERDICTS = ("tests/testbed/corpus/test_words.py", "tests/faults/test_confusion.py")
+"""What reads `faults.subjects.verdicts`."""
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -6,7 +6,7 @@ from types import MappingProxyType
 from kafka_audit.cluster.answers.broker_reads import BrokerReads
 from kafka_audit.cluster.listeners.endpoints import AdvertisedEndpoint
 from kafka_audit.cluster.view import ClusterView
-from kafka_audit.diagnosis.serve_edges import ServeEdge
+from kafka_audit.faults.serve_edges import ServeEdge
 from kafka_audit.model.finding import Judgement, Status
 from kafka_audit.model.tables import ZookeeperMember, ZookeeperNode
 

@@ -9,7 +9,7 @@ from kafka_audit.checks import catalogue
 from kafka_audit.checks.listeners.endpoint_unreachable import endpoint_judgement
 from kafka_audit.checks.run import judge
 from kafka_audit.cluster.view import ClusterView
-from kafka_audit.diagnosis.serve_edges import ServeEdges
+from kafka_audit.faults.serve_edges import ServeEdges
 from kafka_audit.incidents import findings
 from kafka_audit.lint import against, files
 from kafka_audit.lint.judging import Rules

@@ -12,8 +12,8 @@ from typing import Any
 from kafka_audit.cluster.listeners.inter_broker import InterBroker, Listener
 from kafka_audit.cluster.settings import Setting
 from kafka_audit.cluster.view import ClusterView
-from kafka_audit.diagnosis.login_faults import login_faults
-from kafka_audit.diagnosis.rights import pairs_at
+from kafka_audit.faults.authorizers import pairs_at
+from kafka_audit.faults.login_faults import login_faults
 from kafka_audit.lint.against import changed_view, view_by_settings
 from kafka_audit.lint.members import Member
 from kafka_audit.migration.items import GateItem, HeadedItem

@@ -2,8 +2,8 @@
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
-from kafka_audit.diagnosis.identities import probed_answer
-from kafka_audit.diagnosis.serve_edges import ServeEdge, edges_tried
+from kafka_audit.faults.identities import probed_answer
+from kafka_audit.faults.serve_edges import ServeEdge, edges_tried
 from kafka_audit.migration.addresses import SOURCE, endpoint_resource, endpoint_text
 from kafka_audit.migration.items import GateItem, HeadedItem
 from kafka_audit.model.cluster import WORKER

@@ -5,9 +5,9 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from kafka_audit.cluster.view import ClusterView
-from kafka_audit.diagnosis.facts import facts_of
-from kafka_audit.diagnosis.identities import AnsweringBroker, answering_brokers
-from kafka_audit.diagnosis.vote_edges import VoteEdges
+from kafka_audit.faults.facts import facts_of
+from kafka_audit.faults.identities import AnsweringBroker, answering_brokers
+from kafka_audit.faults.vote_edges import VoteEdges
 from kafka_audit.model.finding import Status
 from kafka_audit.model.text import brokers, clean, counted, named_nodes
 from kafka_audit.what_if import topics

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.compare.addresses import canonical_address
-from kafka_audit.diagnosis.serve_edges import WORKS, ServeEdges
+from kafka_audit.faults.serve_edges import WORKS, ServeEdges
 from kafka_audit.model.cluster import WORKER
 from kafka_audit.model.tables import BOOTSTRAP
 from kafka_audit.what_if.losses import PartyLoss, running

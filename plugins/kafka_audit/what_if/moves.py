@@ -5,10 +5,10 @@ from dataclasses import dataclass
 
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.compare.addresses import same_address
-from kafka_audit.diagnosis.controller_paths import ControllerPath, controller_paths
-from kafka_audit.diagnosis.facts import facts_of
-from kafka_audit.diagnosis.vote_edges import VoteEdges
 from kafka_audit.differences.tables import FollowedLeader
+from kafka_audit.faults.controller_paths import ControllerPath, controller_paths
+from kafka_audit.faults.facts import facts_of
+from kafka_audit.faults.vote_edges import VoteEdges
 from kafka_audit.model.text import brokers, named_nodes
 from kafka_audit.what_if.losses import PartyLoss, running
 from kafka_audit.what_if.ways import NotKnown

@@ -108,7 +108,7 @@ def test_the_page_in_docs_is_that_of_the_record():
     audits = record.read(healthy.HEALTHY)
     assert text == page.page(
         results, text[first:end], page.texts_of(results), audits
-    )  # tests/diagnosis/test_confusion.py judges this section
+    )  # tests/faults/test_confusion.py judges this section
 
 
 def test_the_table_of_versions_in_docs_is_that_of_the_record_and_has_each_check():

@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from diagnosis import subjects
-from kafka_audit.diagnosis.causes import causes
+from faults import subjects
+from kafka_audit.faults.known import causes
 from samples import sampled
 from testbed.corpus import confusion, printed, record, words
 from testbed.corpus.catalogue import faults

@@ -10,7 +10,7 @@ from kafka_audit.cluster.releases import releases
 from kafka_audit.cluster.settings import ROLES
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.configuration.definitions import version_numbers
-from kafka_audit.diagnosis.controller_access import MECHANISM, without_mechanism
+from kafka_audit.faults.controller_access import MECHANISM, without_mechanism
 from kafka_audit.model.addresses.advertised_listeners import CONTROLLERS
 from kafka_audit.model.addresses.voters import SERVERS, VOTERS, named_voters
 from kafka_audit.model.finding import Judgement, Severity, Status

@@ -7,7 +7,7 @@ from kafka_audit.checks.gaps import NO_QUORUM, no_files
 from kafka_audit.cluster.settings import AUTHORIZER, ROLES
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.configuration.authorization import SUPER_USERS
-from kafka_audit.diagnosis.controller_access import ControllerAccess, access, is_judged
+from kafka_audit.faults.controller_access import ControllerAccess, access, is_judged
 from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
 from kafka_audit.model.text import listing
 

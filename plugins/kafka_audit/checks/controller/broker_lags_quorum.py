@@ -6,7 +6,7 @@ from kafka_audit.checks import check
 from kafka_audit.checks.gaps import ONCE, no_quorum
 from kafka_audit.cluster.quorum import seconds
 from kafka_audit.cluster.view import ClusterView
-from kafka_audit.diagnosis.facts import facts_of
+from kafka_audit.faults.facts import facts_of
 from kafka_audit.model.finding import Judgement, Severity, Status
 
 

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from kafka_audit.checks import check
 from kafka_audit.checks.gaps import ONCE
 from kafka_audit.cluster.view import ClusterView
-from kafka_audit.diagnosis.controller_paths import controller_paths, is_closed
-from kafka_audit.diagnosis.kraft_claim import KraftClaim
+from kafka_audit.faults.controller_paths import controller_paths, is_closed
+from kafka_audit.faults.kraft_claim import KraftClaim
 from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
 from kafka_audit.model.quorum import majority
 from kafka_audit.model.tables import QuorumView

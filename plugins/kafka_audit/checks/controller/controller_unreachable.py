@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from kafka_audit.checks import check
 from kafka_audit.checks.gaps import ONCE
 from kafka_audit.cluster.view import ClusterView
-from kafka_audit.diagnosis.controller_paths import controller_paths
+from kafka_audit.faults.controller_paths import controller_paths
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.text import clean
 

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 from kafka_audit.checks import check
 from kafka_audit.cluster.view import ClusterView
-from kafka_audit.diagnosis.controller_paths import controller_paths, reaches_nothing
-from kafka_audit.diagnosis.facts import facts_of
-from kafka_audit.diagnosis.vote_edges import VoteEdges
+from kafka_audit.faults.controller_paths import controller_paths, reaches_nothing
+from kafka_audit.faults.facts import facts_of
+from kafka_audit.faults.vote_edges import VoteEdges
 from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
 from kafka_audit.model.text import clean
 

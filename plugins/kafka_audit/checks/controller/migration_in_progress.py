@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from kafka_audit.checks import check
 from kafka_audit.cluster.view import ClusterView
-from kafka_audit.diagnosis.kraft_claim import KraftClaim
+from kafka_audit.faults.kraft_claim import KraftClaim
 from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
 from kafka_audit.model.tables import BrokerApi, BrokerConfig, Migration
 from kafka_audit.model.text import brokers, start_upper

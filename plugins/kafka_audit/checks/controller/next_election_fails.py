@@ -6,8 +6,8 @@ from kafka_audit.checks import check
 from kafka_audit.checks.gaps import no_quorum
 from kafka_audit.cluster.quorum import NO_TIMES
 from kafka_audit.cluster.view import ClusterView
-from kafka_audit.diagnosis.elections import election_without
-from kafka_audit.diagnosis.vote_edges import VoteEdges, described_paths
+from kafka_audit.faults.elections import election_without
+from kafka_audit.faults.vote_edges import VoteEdges, described_paths
 from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
 from kafka_audit.model.text import listing, named_nodes
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from kafka_audit.checks import check
 from kafka_audit.cluster.view import AdvertisedEndpoint, ClusterView, NameAddress
-from kafka_audit.diagnosis.serve_edges import ServeEdges
+from kafka_audit.faults.serve_edges import ServeEdges
 from kafka_audit.model.finding import Judgement, Severity, Status
 
 

@@ -7,7 +7,7 @@ from itertools import pairwise
 from kafka_audit.checks import check
 from kafka_audit.cluster.view import AdvertisedEndpoint, ClusterView
 from kafka_audit.compare.addresses import canonical_text
-from kafka_audit.diagnosis.identities import answers_in_order
+from kafka_audit.faults.identities import answers_in_order
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.text import counted
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 
 from kafka_audit.checks import check
 from kafka_audit.cluster.view import AdvertisedEndpoint, ClusterView
-from kafka_audit.diagnosis.serve_edges import BROKEN, IN_MOTION, WORKS, ServeEdge, ServeEdges, least_served
+from kafka_audit.faults.serve_edges import BROKEN, IN_MOTION, WORKS, ServeEdge, ServeEdges, least_served
 from kafka_audit.model.finding import Judgement, Severity, Status
 
 

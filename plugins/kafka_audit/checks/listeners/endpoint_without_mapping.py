@@ -6,7 +6,7 @@ from dataclasses import replace
 from kafka_audit.checks import check
 from kafka_audit.checks.gaps import MOVING, no_reach
 from kafka_audit.cluster.view import ClusterView
-from kafka_audit.diagnosis.serve_edges import ServeEdges
+from kafka_audit.faults.serve_edges import ServeEdges
 from kafka_audit.model.finding import Judgement, Severity, Status
 
 

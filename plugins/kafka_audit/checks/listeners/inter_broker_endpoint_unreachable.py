@@ -6,12 +6,12 @@ from typing import Any
 from kafka_audit.checks import check
 from kafka_audit.cluster.listeners.principals import file_of
 from kafka_audit.cluster.view import ClusterView
-from kafka_audit.diagnosis.cause import PROGRESS
-from kafka_audit.diagnosis.causes import groups_of
-from kafka_audit.diagnosis.causes.lost_packets import LOST
-from kafka_audit.diagnosis.edges import REPLICATE
-from kafka_audit.diagnosis.facts import Facts, facts_of
-from kafka_audit.diagnosis.solver import Diagnosis, diagnosed
+from kafka_audit.faults.address.lost_packets import LOST
+from kafka_audit.faults.cause import PROGRESS
+from kafka_audit.faults.edges import REPLICATE
+from kafka_audit.faults.facts import Facts, facts_of
+from kafka_audit.faults.known import groups_of
+from kafka_audit.faults.solver import Diagnosis, diagnosed
 from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
 from kafka_audit.model.text import brokers, listing
 

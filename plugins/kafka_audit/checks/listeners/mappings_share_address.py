@@ -8,7 +8,7 @@ from kafka_audit.checks.gaps import no_reach
 from kafka_audit.cluster.listeners.inter_broker import TLS
 from kafka_audit.cluster.view import AdvertisedEndpoint, ClusterView
 from kafka_audit.compare.addresses import canonical_text
-from kafka_audit.diagnosis.serve_edges import ServeEdge, ServeEdges
+from kafka_audit.faults.serve_edges import ServeEdge, ServeEdges
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.text import listing
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from kafka_audit.checks import check
 from kafka_audit.cluster.view import ClusterView
-from kafka_audit.diagnosis.resolved_names import ResolvedNames
+from kafka_audit.faults.resolved_names import ResolvedNames
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.text import listing
 

@@ -8,7 +8,7 @@ from kafka_audit.checks.gaps import no_endpoints
 from kafka_audit.cluster.hosts import inside_of, kind_of
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.compare.addresses import canonical_host
-from kafka_audit.diagnosis.serve_edges import ServeEdges
+from kafka_audit.faults.serve_edges import ServeEdges
 from kafka_audit.model.finding import Judgement, Severity, Status
 
 

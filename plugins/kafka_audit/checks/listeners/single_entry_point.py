@@ -7,7 +7,7 @@ from kafka_audit.checks.gaps import no_reach
 from kafka_audit.cluster.hosts import kind_of
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.compare.addresses import canonical_host
-from kafka_audit.diagnosis.serve_edges import ServeEdge, ServeEdges
+from kafka_audit.faults.serve_edges import ServeEdge, ServeEdges
 from kafka_audit.model.finding import Judgement, Severity, Status
 
 

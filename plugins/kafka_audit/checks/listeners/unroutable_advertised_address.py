@@ -9,7 +9,7 @@ from kafka_audit.cluster.hosts import dialled_hosts, kind_of
 from kafka_audit.cluster.listeners.endpoints import AdvertisedEndpoint
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.compare.addresses import canonical_host
-from kafka_audit.diagnosis.serve_edges import ServeEdges
+from kafka_audit.faults.serve_edges import ServeEdges
 from kafka_audit.model.finding import Judgement, Severity, Status
 
 

@@ -6,8 +6,8 @@ from typing import Any
 from kafka_audit.checks import check
 from kafka_audit.cluster.held_up_by import waiting_for
 from kafka_audit.cluster.view import ClusterView, HeldView
-from kafka_audit.diagnosis.facts import facts_of
-from kafka_audit.diagnosis.solver import Diagnosis, coordinating
+from kafka_audit.faults.facts import facts_of
+from kafka_audit.faults.solver import Diagnosis, coordinating
 from kafka_audit.model.finding import HEDGE, Confidence, Judgement, Severity, Status
 from kafka_audit.model.text import listing
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 
 from kafka_audit.checks import check
 from kafka_audit.cluster.view import ClusterView
-from kafka_audit.diagnosis.identities import answering_brokers
+from kafka_audit.faults.identities import answering_brokers
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import SourceRead
 

@@ -7,7 +7,7 @@ from kafka_audit.checks import check
 from kafka_audit.checks.gaps import ONCE
 from kafka_audit.checks.metadata.view_differences import judgement, view_effects
 from kafka_audit.cluster.view import ClusterView, HeldView
-from kafka_audit.diagnosis.edges import Effect
+from kafka_audit.faults.edges import Effect
 from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
 
 

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from kafka_audit.cluster.view import ClusterView, Disagreement, Observer
-from kafka_audit.diagnosis.edges import Effect
-from kafka_audit.diagnosis.facts import facts_of
+from kafka_audit.faults.edges import Effect
+from kafka_audit.faults.facts import facts_of
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.text import listing
 

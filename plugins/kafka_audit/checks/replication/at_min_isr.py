@@ -6,8 +6,8 @@ from functools import cache, partial
 from kafka_audit.checks import check
 from kafka_audit.checks.replication.partitions import judge_partitions
 from kafka_audit.cluster.view import ClusterView
-from kafka_audit.diagnosis.solver import catches_up
 from kafka_audit.differences.tables import ReplicaState
+from kafka_audit.faults.solver import catches_up
 from kafka_audit.model.finding import Judgement, Severity
 
 

@@ -7,9 +7,9 @@ from kafka_audit.cluster.answers.log_lines import says
 from kafka_audit.cluster.listeners.inter_broker import InterBroker
 from kafka_audit.cluster.listeners.principals import file_of
 from kafka_audit.cluster.view import ClusterView
-from kafka_audit.diagnosis.facts import Facts, facts_of
-from kafka_audit.diagnosis.rights import UNKNOWN_PRINCIPAL, Pair
-from kafka_audit.diagnosis.solver import diagnosed
+from kafka_audit.faults.authorizers import UNKNOWN_PRINCIPAL, Pair
+from kafka_audit.faults.facts import Facts, facts_of
+from kafka_audit.faults.solver import diagnosed
 from kafka_audit.model.finding import Confidence, Status
 from kafka_audit.model.log_signatures import BY_ID
 from kafka_audit.model.text import brokers

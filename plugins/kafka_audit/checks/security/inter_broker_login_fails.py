@@ -6,11 +6,11 @@ from dataclasses import replace
 from kafka_audit.checks import check
 from kafka_audit.cluster.listeners.inter_broker import Listener
 from kafka_audit.cluster.view import ClusterView
-from kafka_audit.diagnosis.cause import TLS
-from kafka_audit.diagnosis.causes.clock_wrong import clock_wrong
-from kafka_audit.diagnosis.facts import Facts, facts_of
-from kafka_audit.diagnosis.login_faults import Fault, fault_of_clock, fault_of_handshake, fault_of_line
-from kafka_audit.diagnosis.solver import diagnosed, told_apart
+from kafka_audit.faults.cause import TLS
+from kafka_audit.faults.facts import Facts, facts_of
+from kafka_audit.faults.login_faults import Fault, fault_of_clock, fault_of_handshake, fault_of_line
+from kafka_audit.faults.solver import diagnosed, told_apart
+from kafka_audit.faults.tls.clock_wrong import clock_wrong
 from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
 from kafka_audit.model.tables import LogLine
 from kafka_audit.model.text import brokers, start_upper

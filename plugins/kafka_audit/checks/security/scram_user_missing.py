@@ -8,7 +8,7 @@ from kafka_audit.checks.gaps import no_brokers
 from kafka_audit.cluster.listeners.inter_broker import InterBroker, Listener
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.compare.listener_names import canonical_listener
-from kafka_audit.diagnosis.facts import facts_of
+from kafka_audit.faults.facts import facts_of
 from kafka_audit.model.finding import Judgement, Severity, Status
 
 _CALLBACK = "sasl.server.callback.handler.class"

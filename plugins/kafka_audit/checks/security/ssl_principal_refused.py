@@ -11,7 +11,7 @@ from kafka_audit.cluster.view import ClusterView
 from kafka_audit.configuration.authorization import SUPER_USERS
 from kafka_audit.configuration.principals import ANONYMOUS
 from kafka_audit.configuration.principals.ssl_rules import KEY
-from kafka_audit.diagnosis.facts import facts_of
+from kafka_audit.faults.facts import facts_of
 from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
 
 _Verdict = tuple[Status, Confidence, dict[str, str]]

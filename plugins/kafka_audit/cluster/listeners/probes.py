@@ -29,7 +29,7 @@ class ProbeResult:
     addresses: frozenset[str]  # that the name has at the vantage
     resolver: str | None  # what resolved the name there, e.g. `nameserver 10.0.0.2`
     passed: tuple[str, ...]  # layers that worked, identity among them
-    identity: Probe | None  # who answers, which `diagnosis.identities` judges; `failed` and `unknown` are other layers
+    identity: Probe | None  # who answers, which `faults.identities` judges; `failed` and `unknown` are other layers
     sent: int | None  # bytes of the largest request that was answered, and of its answer: the layer packets
     received: int | None
     failed: Probe | None  # the first layer that failed

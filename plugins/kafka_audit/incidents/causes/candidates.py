@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Sequence
 
-from kafka_audit.diagnosis.cause import CauseKind, EdgeObservation
-from kafka_audit.diagnosis.solver import Diagnosis, WeighedCause, diagnoses_into, following, told_apart
+from kafka_audit.faults.cause import CauseKind, EdgeObservation
+from kafka_audit.faults.solver import Diagnosis, WeighedCause, diagnoses_into, following, told_apart
 from kafka_audit.incidents.causes.rule import Case
 from kafka_audit.model.finding import CauseCandidate, Evidence
 from kafka_audit.model.text import clean

@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
 from kafka_audit.cluster.view import ClusterView
-from kafka_audit.diagnosis.serve_edges import PROBED_LAYERS, ServeEdge, ServeEdges
+from kafka_audit.faults.serve_edges import PROBED_LAYERS, ServeEdge, ServeEdges
 from kafka_audit.model.report import ReachRow, ReachStop
 from kafka_audit.model.tables import Probe
 from kafka_audit.report.parties.matrix import short

@@ -4,9 +4,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from kafka_audit.diagnosis.cause import ADDRESS, LOADER, CauseKind
-from kafka_audit.diagnosis.facts import facts_of
-from kafka_audit.diagnosis.solver import following
+from kafka_audit.faults.cause import ADDRESS, LOADER, CauseKind
+from kafka_audit.faults.facts import facts_of
+from kafka_audit.faults.solver import following
 from kafka_audit.incidents.causes import log_quotes
 from kafka_audit.incidents.causes.candidates import candidates
 from kafka_audit.incidents.causes.controller.quorum import about_the_quorum

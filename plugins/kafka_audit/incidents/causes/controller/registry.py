@@ -8,7 +8,7 @@ from typing import Any
 from kafka_audit.cluster.answers.reads import addresses_of
 from kafka_audit.cluster.held_up_by import Partition, all_waiting_known, waiting_for
 from kafka_audit.compare.addresses import canonical_text
-from kafka_audit.diagnosis.solver import Diagnosis, coordinating
+from kafka_audit.faults.solver import Diagnosis, coordinating
 from kafka_audit.incidents.causes import log_quotes
 from kafka_audit.incidents.causes.candidates import candidates_of
 from kafka_audit.incidents.causes.controller import quorum

@@ -9,10 +9,10 @@ from kafka_audit.cluster.answers.reads import addresses_of
 from kafka_audit.cluster.listeners.endpoints import AdvertisedEndpoint
 from kafka_audit.cluster.listeners.inter_broker import TLS
 from kafka_audit.compare.addresses import is_among
-from kafka_audit.diagnosis.cause import KnownCause
-from kafka_audit.diagnosis.causes import causes
-from kafka_audit.diagnosis.facts import facts_of
-from kafka_audit.diagnosis.solver import diagnoses_into
+from kafka_audit.faults.cause import KnownCause
+from kafka_audit.faults.facts import facts_of
+from kafka_audit.faults.known import causes
+from kafka_audit.faults.solver import diagnoses_into
 from kafka_audit.incidents.causes import log_quotes
 from kafka_audit.incidents.causes.candidates import candidates
 from kafka_audit.incidents.causes.controller import behind_controllers

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from kafka_audit.cluster.hosts import inside_of, means_itself
-from kafka_audit.diagnosis.serve_edges import NETWORK
+from kafka_audit.faults.serve_edges import NETWORK
 from kafka_audit.incidents.causes.listeners.client_vantages import Reach, no_such_name, split_answers
 from kafka_audit.incidents.causes.repair import advertise, connect_commands
 from kafka_audit.incidents.causes.rule import (

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 from kafka_audit.cluster.held_up_by import held_up_by
 from kafka_audit.cluster.partitions import PartitionState
-from kafka_audit.diagnosis.cause import PROGRESS, CauseKind
-from kafka_audit.diagnosis.edges import REPLICATE
-from kafka_audit.diagnosis.solver import Diagnosis, catches_up, diagnoses_into
+from kafka_audit.faults.cause import PROGRESS, CauseKind
+from kafka_audit.faults.edges import REPLICATE
+from kafka_audit.faults.solver import Diagnosis, catches_up, diagnoses_into
 from kafka_audit.incidents.causes.candidates import candidates_of
 from kafka_audit.incidents.causes.repair import last_in_sync
 from kafka_audit.incidents.causes.rule import (

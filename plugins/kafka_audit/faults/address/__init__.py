@@ -1,0 +1,1 @@
+"""An address that cannot be reached, or that another program answers."""

@@ -1,0 +1,43 @@
+"""At the address that a broker advertises, another program answers: a web server, a proxy, a database."""
+
+from collections.abc import Iterator
+
+from kafka_audit.faults.cause import CauseKind, EdgeObservation, cause, fails, works
+from kafka_audit.faults.edges import CONTROL, REPLICATE, Edge
+from kafka_audit.faults.facts import Facts
+from kafka_audit.model.read_failure import ReadFailure
+
+_OTHERS = frozenset({ReadFailure.NOT_KAFKA, ReadFailure.NOT_TLS, ReadFailure.MALFORMED_ANSWER})
+
+
+@cause(
+    kind=CauseKind(
+        name="protocol",
+        group="protocol",
+        code="KA302",
+        word="another protocol",
+        fault="another program answers at its address",
+    ),
+    layer=2,
+    edges=(CONTROL, REPLICATE),
+    rare=True,
+    remedy="Stop the program that listens at the advertised address of broker {target}, or advertise the address of the broker.",
+    decided_by="`ss -ltnp` on the host of broker {target}",
+)
+def another_protocol(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
+    """A probe from the source's own host gets an answer that is not Kafka's; an address seldom leads to two programs.
+
+    A program that waits for more answers nothing, as a process that stands still: that it is another one is suspected only.
+    """
+    if edge.listener is None:
+        return
+    for probe in facts.view.probes_of(edge.target, edge.listener.name):
+        direct = probe.role == "broker" and probe.from_broker in edge.sources
+        side = f"probe from broker {probe.from_broker}'s host" if direct else f"vantage {probe.vantage}"
+        stop = probe.failed if probe.state == "closed" else None
+        if stop is not None and stop.failure in _OTHERS:
+            yield fails(side, f"the port is open, and {stop.failure.words}", direct=direct)
+        elif stop is not None and (stop.layer, stop.failure) == ("api", ReadFailure.TIMEOUT):
+            yield fails(side, "the port is open, and nothing answers Kafka's requests there")
+        elif "api" in probe.passed:
+            yield works(side, f"a broker answers at {probe.endpoint.address}", direct=direct)

@@ -1,0 +1,43 @@
+"""A broker closes connections above a limit; the inter-broker listener is not exempt from the limit of an address."""
+
+from collections.abc import Iterator
+
+from kafka_audit.faults.cause import LIMIT, EdgeObservation, cause, closed_at_once, fails, works
+from kafka_audit.faults.edges import CONTROL, REPLICATE, Edge
+from kafka_audit.faults.facts import Facts
+
+_LOW = 100  # what brokers and the tools on their hosts reach
+
+
+@cause(
+    kind=LIMIT,
+    layer=2,
+    edges=(CONTROL, REPLICATE),
+    rare=True,
+    remedy="Raise max.connections.per.ip (or max.connections.per.ip.overrides, max.connections) of broker {target} above what a "
+    "host needs: a connection of the controller, num.replica.fetchers of each broker there, and its clients.",
+    decided_by="`Rejected connection from` in server.log of broker {target}, or `ss -tn` there",
+)
+def connection_limit(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
+    """`max.connections.per.ip` counts connections of brokers as well (`SocketServer`): DescribeConfigs shows the limit.
+
+    A connection above it is accepted, and closed before a request is read.
+    """
+    listener = "" if edge.listener is None else edge.listener.name
+    limits = facts.limits(edge.target, listener)
+    if limits == {}:
+        yield works(f"settings of broker {edge.target}", "no limit on connections is set")
+        return
+    for probe in facts.view.probes_of(edge.target, listener):
+        if closed_at_once(probe, edge):
+            text = "the connection opens, and is closed before anything is sent"
+            yield fails(f"probe from broker {probe.from_broker}'s host", text, direct=limits is not None)
+    low = {key: value for key, value in (limits or {}).items() if any(_is_low(part) for part in value.split(","))}
+    if low:
+        named = ", ".join(f"{key}={value}" for key, value in low.items())
+        yield fails(f"settings of broker {edge.target}", f"{named}, which also limits connections of brokers")
+
+
+def _is_low(part: str) -> bool:
+    number = part.rpartition(":")[2].strip()
+    return number.isdecimal() and int(number) <= _LOW

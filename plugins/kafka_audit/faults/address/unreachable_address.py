@@ -1,0 +1,79 @@
+"""The address that a broker advertises cannot be resolved or reached."""
+
+from collections.abc import Iterator
+
+from kafka_audit.cluster.answers.log_lines import says
+from kafka_audit.faults.cause import ADDRESS, EdgeObservation, cause, closed_at_once, fails, unknown, works
+from kafka_audit.faults.controller_paths import controller_paths
+from kafka_audit.faults.edges import CONTROL, FOLLOW, REPLICATE, Edge
+from kafka_audit.faults.facts import Facts
+from kafka_audit.model.text import brokers, counted
+
+
+@cause(kind=ADDRESS, layer=1, edges=(CONTROL, REPLICATE, FOLLOW), decided_by="`nc -vz -w 3 {host} {port}` on {where}")
+def unreachable_address(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
+    """A probe from the source's own host, or its log, shows it. Only the same two speak against it: routes differ by host."""
+    if edge.kind == FOLLOW:
+        yield from _to_controllers(facts, edge)
+        return
+    if edge.listener is None:
+        return
+    found = facts.paths(edge.target, edge.listener.name)
+    sources = set(edge.sources)
+    closed = sources & set(found.closed)
+    for source in sorted(closed):
+        layer = found.failed.get(source)
+        how = "" if layer is None else f" at {layer.layer}: {layer.error or 'an unknown error'}"
+        yield fails(f"probe from broker {source}'s host", f"fails{how}", direct=True)
+    if sources and sources <= set(found.open):
+        yield from _connects(facts, edge, edge.listener.name)
+    elif sources and not closed:
+        tried = facts.view.probes_of(edge.target, edge.listener.name)
+        asked = any(probe.role == "broker" and probe.from_broker in sources for probe in tried)
+        where = f"from the host of {edge.who}"
+        once = "fails in only one sample" if sources & set(found.moving) else "has no result"
+        yield unknown("vantages", f"the probe {where} {once}" if asked else f"no probe ran {where}")
+    for line in facts.lines(edge, "KA302")[:1]:
+        yield fails(f"log of broker {line.broker_id}", says(line), direct=True)
+    if not closed:
+        for line in (*facts.lines(edge, "KA412"), *facts.lines(edge, "KA401"))[:1]:
+            yield works(f"log of broker {line.broker_id}", f"{says(line)}, so the connection opens", direct=True)
+
+
+def _connects(facts: Facts, edge: Edge, listener: str) -> Iterator[EdgeObservation]:
+    """Yield what an open connection shows: it may lead to another address, or not to a broker."""
+    observer, place = f"probe from the host of {brokers(edge.sources)}", (edge.target, listener)
+    every = (address for address in facts.view.name_addresses if (address.row.broker_id, address.row.listener) == place)
+    vain = [address for address in every if address.lasting and address.row.from_broker in edge.sources]
+    for address in vain:
+        yield fails(f"probe from {address.place}", f"{address.text}, one of {address.count} addresses of {address.row.host}")
+    if any(closed_at_once(probe, edge) for probe in facts.view.probes_of(*place)) and facts.limits(*place) == {}:
+        # As a forward or a proxy does that does not reach the broker behind it.
+        yield unknown(observer, "the connection opens, and is closed before anything is sent, without a limit on connections")
+    elif not vain:
+        yield works(observer, f"a probe from the host of {edge.who} connects", direct=True)
+
+
+def _to_controllers(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
+    """Yield what probes from the broker's host to the addresses of `controllers` show, and its own log."""
+    host = f"probe from broker {edge.target}'s host"
+    own = [path for path in facts.view.derived(controller_paths) if path.source == edge.target]
+    closed = [path for path in own if path.state == "closed" and path.failed_at_network]
+    if own and len(closed) == len(own):
+        yield fails(host, f"reaches none of {counted(len(own), 'controller')}: {closed[0].layer}: {closed[0].error}", direct=True)
+    elif own and not any(path.failed_at_network for path in own):
+        yield works(host, f"reaches {counted(len(own), 'controller')}", direct=True)
+    else:
+        yield unknown("vantages", f"the connection from broker {edge.target} to the controllers was not measured")
+        missed = [other for other in facts.between.brokers if other != edge.target and _misses(facts, edge.target, other)]
+        if missed:
+            yield fails(host, f"does not reach {brokers(missed)} either")
+    for line in facts.lines(edge, "KA302")[:1]:
+        yield fails(f"log of broker {line.broker_id}", says(line), direct=True)
+    for line in facts.lines(edge, "KA412")[:1]:
+        yield works(f"log of broker {line.broker_id}", f"{says(line)}, so the connection opens", direct=True)
+
+
+def _misses(facts: Facts, source: int, other: int) -> bool:
+    listener = facts.between.listener(other)
+    return listener is not None and source in facts.paths(other, listener.name).closed

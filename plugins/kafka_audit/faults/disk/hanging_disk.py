@@ -1,0 +1,39 @@
+"""A leader cannot read from a log dir, or a follower cannot write to one, so that replicas do not follow."""
+
+from collections.abc import Iterator
+
+from kafka_audit.faults.cause import DISK, EdgeObservation, cause, fails, unanswered, works
+from kafka_audit.faults.edges import REPLICATE, Edge
+from kafka_audit.faults.facts import Facts
+from kafka_audit.model.read_failure import ReadFailure
+
+_DIRS, _PROMPT_MS = "DescribeLogDirs", 1_000
+_SLOW_MS, _TIMES = 2_000, 10
+
+
+@cause(
+    kind=DISK,
+    layer=6,
+    edges=(REPLICATE,),
+    rare=True,
+    decided_by="`iostat -x 5` and `dmesg` on the hosts of broker {target} and {sources}",
+)
+def hanging_disk(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
+    """DescribeLogDirs at either end is late or fails; an answer in time says nothing: it asks a file system for its size alone.
+
+    A disk that keeps all threads of a broker waiting keeps them from answering at any of its addresses.
+    """
+    parties = dict.fromkeys((edge.target, *edge.sources))
+    for party in parties:
+        asked = [read for read in facts.reads.get(party, ()) if read.operation == _DIRS]
+        took = max((read.elapsed_ms for read in asked if read.timed), default=0)
+        if any(read.failure is ReadFailure.TIMEOUT for read in asked):
+            yield fails(f"broker {party}", f"{_DIRS} got no answer in time")
+        elif took >= max(_SLOW_MS, _TIMES * facts.usual_ms):
+            yield fails(f"broker {party}", f"{_DIRS} took {took} ms")
+    slowest = max(facts.slowest_ms.get(party, _PROMPT_MS + 1) for party in parties)
+    probes = facts.view.probes_of(edge.target, "" if edge.listener is None else edge.listener.name)
+    hosts = {probe.from_broker for probe in probes if probe.role == "broker" and unanswered(probe)}
+    if slowest <= _PROMPT_MS and edge.sources and hosts >= {*edge.sources}:
+        text = f"a request that reads no disk gets no answer there, and all others were answered within {max(slowest, 1)} ms"
+        yield works(f"probe from the host of {edge.who}", text)

@@ -1,0 +1,185 @@
+"""The first layer at which each edge fails: what a matrix of a cluster shows. It says nothing that no diagnosis or probe says."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from kafka_audit.cluster.view import ClusterView
+from kafka_audit.compare.addresses import address_text, canonical_address, canonical_text
+from kafka_audit.faults.cause import PROGRESS
+from kafka_audit.faults.controller_paths import LOG, ControllerPath, controller_paths
+from kafka_audit.faults.edges import Edge, Effect
+from kafka_audit.faults.facts import Facts, facts_of
+from kafka_audit.faults.identities import answering_brokers
+from kafka_audit.faults.known import causes
+from kafka_audit.faults.serve_edges import BROKEN, ServeEdge, ServeEdges
+from kafka_audit.faults.solver import Diagnosis, WeighedCause, diagnosed
+from kafka_audit.faults.vote_edges import VoteEdges
+from kafka_audit.model.finding import Confidence
+
+_LAYERS = {1: "tcp", 2: "api", 3: "tls", 4: "sasl", 5: "rights", 6: "effect"}
+"""The names of the layers of causes."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class EdgeState:
+    """How far one party gets to a broker, or to a controller.
+
+    `source` is a vantage, or the id of a broker or controller; `target` an id, or the address of a controller whose id is
+    unknown; `state` is works, broken or unknown, at `layer`; `text` says why.
+    """
+
+    source: str | int
+    target: int | str
+    state: str
+    layer: str = ""
+    text: str = ""
+
+
+def edge_states(view: ClusterView) -> Iterator[EdgeState]:
+    """Yield what is known of each edge to a broker that was probed, or is broken: several of one edge, where it has layers."""
+    facts = facts_of(view)
+    for edge in view.derived(ServeEdges).of_clients:
+        yield _served(edge)
+    for (target, _), answers in view.derived(answering_brokers).items():
+        for answer in answers:
+            if answer.is_other:
+                text = f"{answer.name} answers"
+                yield EdgeState(source=answer.vantage, target=target, state="broken", layer="identity", text=text)
+    yield from _among_brokers(facts)
+
+
+def controller_states(view: ClusterView, nodes: Sequence[int]) -> Iterator[EdgeState]:
+    """Yield what is known of edges to controllers: of each probe, and of what these nodes fetch from the leader of the quorum.
+
+    Where no leader is known, what keeps a broker from its controllers is said of each that has an address.
+    """
+    facts, newest, paths = facts_of(view), view.quorum.now.newest, view.derived(controller_paths)
+    elsewhere = set(_not_at_their_nodes(view))
+    every = [(controller_at(view, path.address), path) for path in paths]
+    every += [(node, path) for node, broken in view.derived(VoteEdges).broken().items() for path in broken if path.role == LOG]
+    for controller, path in every:
+        yield _tried(path, controller, is_there=path.source not in elsewhere or path.role == LOG)
+    leaders: set[int | str] = {controller for controller, _ in every} if newest is None else {newest.leader_id}
+    for node in nodes:
+        states = [*_not_following(facts, node)] if view.kraft and node in facts.between.brokers else []
+        if newest is not None and node not in leaders:
+            states.append(_fetched(node, facts.edges.fetched(node)))
+        for leader in leaders:
+            yield from (replace(state, target=leader) for state in states)
+
+
+def _not_following(facts: Facts, broker: int) -> Iterator[EdgeState]:
+    edge = facts.edges.follow(broker)
+    # As between brokers: of one whose fetches pass, settings decide about the next connection.
+    if edge.effect.state == "missing" or edge.carries is None:
+        yield from _diagnosed(facts, diagnosed(facts, edge))
+
+
+def _not_at_their_nodes(view: ClusterView) -> Iterator[int]:
+    """Yield the nodes whose vantages do not reach the leader from which they fetch."""
+    own: dict[int, list[ControllerPath]] = defaultdict(list)
+    for path in view.derived(controller_paths):
+        if path.source is not None:
+            own[path.source].append(path)
+    for node, paths in own.items():
+        if any(path.failed_at_network for path in paths) and view.derived(VoteEdges).begins_at(node, paths) is False:
+            yield node
+
+
+def controller_at(view: ClusterView, address: str) -> int | str:
+    """Return the id of the only voter that is to be reached at an address, else of who answers there; else the address."""
+    return view.derived(_controllers_by_address).get(canonical_text(address), address)
+
+
+def _controllers_by_address(view: ClusterView) -> Mapping[str, int]:
+    answered = {path.address: path.node_id for path in view.derived(controller_paths) if path.node_id is not None}
+    named = view.voter_addresses
+    uses = Counter(canonical_address(*address) for address in named.values())
+    voters = {address_text(*address): voter for voter, address in named.items() if uses[canonical_address(*address)] == 1}
+    return {canonical_text(address): node for address, node in (*answered.items(), *voters.items())}
+
+
+def _tried(path: ControllerPath, controller: int | str, *, is_there: bool) -> EdgeState:
+    edge = EdgeState(source=path.vantage if path.source is None else path.source, target=controller, state="works")
+    if path.state == "open":
+        return edge
+    if path.state == "unknown":
+        return replace(
+            edge, state="unknown", layer=path.layer, text=f"{path.error}{f', needs {path.needs}' if path.needs else ''}"
+        )
+    if not is_there:
+        text = f"node {path.source} fetches from the leader of the quorum, which this vantage does not reach"
+        return replace(edge, state="unknown", layer=path.layer, text=text)
+    text = f"the connection fails, {path.error}" if path.role == LOG else path.error
+    return replace(edge, state="broken", layer=path.layer, text=text)
+
+
+def _fetched(node: int, effect: Effect) -> EdgeState:
+    state = {"works": "works", "missing": "broken"}.get(effect.state, "unknown")
+    text = f"{effect.text}, in only one sample" if effect.state == "passing" else effect.text or effect.error or ""
+    return EdgeState(source=node, target=node, state=state, layer="effect", text=text)
+
+
+def _among_brokers(facts: Facts) -> Iterator[EdgeState]:
+    for probed in facts.view.derived(ServeEdges).every:
+        target = probed.endpoint.broker_id
+        used = facts.between.listener(target)
+        if probed.source is not None and (used is None or used.name == probed.endpoint.listener):
+            state = _served(probed)
+            elsewhere = probed.state == BROKEN and probed.closed and probed.source not in facts.cut_from(target)
+            doubt = f"nothing shows that this vantage is on the host of broker {probed.source}"
+            yield replace(state, state="unknown", text=doubt) if elsewhere else state
+    for target in facts.between.brokers:
+        for edge in facts.edges.into(target):
+            # Who let its controller in lets others in as far as nothing is missing: settings decide about the next connection.
+            if edge.effect.state == "missing" or facts.accepted(target) is None:
+                yield from _diagnosed(facts, diagnosed(facts, edge))
+
+
+def _served(edge: ServeEdge) -> EdgeState:
+    """Return the state of an edge of a vantage; one that failed once is shown as broken, as a cell has no time."""
+    stop, source = edge.stop, edge.vantage if edge.source is None else edge.source
+    state = EdgeState(source=source, target=edge.endpoint.broker_id, state="works")
+    if stop is not None and edge.ends is not None:
+        return replace(state, state="broken", layer=stop.layer, text=stop.error or "failed")
+    if stop is None or edge.begins:
+        return state
+    text = f"{stop.error or 'not known'}{f', needs {stop.needs}' if stop.needs else ''}"
+    return replace(state, state="unknown", layer=stop.layer, text=text)
+
+
+def _diagnosed(facts: Facts, diagnosis: Diagnosis) -> Iterator[EdgeState]:
+    """Yield the sources that a broken edge is broken for; where its effect does not name them, each for which its cause shows."""
+    edge, leading = diagnosis.edge, diagnosis.leading
+    if leading is None and edge.effect.state != "missing":
+        return
+    layer, text, sources = "effect", edge.effect.text, edge.sources
+    if leading is not None:
+        first = next(candidate for candidate in diagnosis.possible if candidate.cause.kind.group == leading[0])
+        # What is only suspected says nothing of a layer: what is known is that the edge has no effect.
+        layer = layer if leading[1] is Confidence.SUSPECTED else _LAYERS[first.cause.layer]
+        fault = f"{first.cause.kind.fault} ({leading[1]})"
+        text = first.shown_by[0].text if leading[1] is Confidence.MEASURED else f"{edge.effect.text}; {fault}"
+        sources = edge.sources or tuple(_shown_for(facts, edge, first))
+    state = "unknown" if leading is not None and leading[0] == PROGRESS.group else "broken"
+    for source in sources:
+        yield EdgeState(source=source, target=edge.target, state=state, layer=layer, text=text)
+
+
+def _shown_for(facts: Facts, edge: Edge, candidate: WeighedCause) -> Iterator[int]:
+    """Yield the sources for which a cause shows; those of a kind that nothing was observed of alone are asked together."""
+    listener = "" if edge.listener is None else edge.listener.name
+    alone = {line.broker_id for code in {cause.kind.code for cause in causes()} for line in facts.lines(edge, code)}
+    alone |= {probe.from_broker for probe in facts.view.probes_of(edge.target, listener) if probe.from_broker is not None}
+    for kind in facts.between.kinds:
+        others = [source for source in kind if source != edge.target]
+        together = tuple(source for source in others if source not in alone)
+        for sources in (*((source,) for source in others if source in alone), together):
+            observed = [
+                observation
+                for observation in candidate.cause.observed(facts, replace(edge, sources=sources))
+                if observation.direct
+            ]
+            if sources and observed and all(observation.state != "works" for observation in observed):
+                yield from sources

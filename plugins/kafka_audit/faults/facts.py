@@ -1,0 +1,183 @@
+"""What causes read of one view, computed once: paths, rights, logins and log lines of an edge."""
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
+from functools import cached_property
+from statistics import median
+
+from kafka_audit.cluster.listeners.inter_broker import Listener
+from kafka_audit.cluster.throttles import throttled_topics
+from kafka_audit.cluster.view import ClusterView
+from kafka_audit.faults.authorizers import Pair, pairs_at
+from kafka_audit.faults.edges import COORDINATE, FOLLOW, Edge, Edges
+from kafka_audit.faults.login_faults import Fault, login_faults
+from kafka_audit.faults.paths import Paths, paths
+from kafka_audit.model.log_signatures import shown_by
+from kafka_audit.model.tables import AuthorityCertificate, Certificate, LogLine, SourceRead
+
+_LIMITS = ("max.connections.per.ip", "max.connections.per.ip.overrides", "max.connections", "max.connection.creation.rate")
+_ANOTHER_KEY = "certificate signature failure"  # of OpenSSL: the auditor trusts another key of that name
+_NO_LIMIT = {None, "", "2147483647"}
+
+
+class Facts:
+    """The facts of one view; each is computed when it is first asked for."""
+
+    def __init__(self, view: ClusterView) -> None:
+        """Keep the view; nothing is read yet."""
+        self.view = view
+        self.between = view.inter_broker
+        self.edges = Edges(view)
+        self._paths: dict[tuple[int, str], Paths] = {}
+        self._rights: dict[int, tuple[Pair, ...]] = {}
+        self._logins: dict[tuple[int, str], tuple[Fault, ...]] = {}
+        self._certificates: dict[str, Mapping[int, Certificate]] = {}
+
+    def paths(self, broker: int, listener: str) -> Paths:
+        """Return how brokers' hosts reach a listener of a broker."""
+        key = (broker, listener)
+        if key not in self._paths:
+            self._paths[key] = paths(self.view.probes_of(broker, listener))
+        return self._paths[key]
+
+    def cut_from(self, broker: int) -> tuple[int, ...]:
+        """Return the brokers from whose hosts probes of another one's address fail in both samples, and count.
+
+        Where nothing is broken that they explain, those count that reach their own broker, if one host reaches the other one:
+        a vantage that is on one other host for all of them fails alike for each, the other broker's own host among them.
+        """
+        paths = self.used_paths(broker)
+        if self.is_broken(broker, paths.closed):
+            return paths.closed
+        return self.at_their_brokers(paths.closed) if paths.whole else ()
+
+    def at_their_brokers(self, sources: Iterable[int]) -> tuple[int, ...]:
+        """Return those of these brokers that their own probes reach, and lose nothing: others do not start on that host."""
+        return tuple(source for source in sources if source in self.used_paths(source).whole)
+
+    def used_paths(self, broker: int) -> Paths:
+        """Return how brokers' hosts reach the address that brokers use of a broker."""
+        listener = self.between.listener(broker)
+        return self.paths(broker, "" if listener is None else listener.name)
+
+    def is_broken(self, broker: int, closed: Collection[int]) -> bool:
+        """Return whether something is broken that these closed paths to a broker explain."""
+        control, controller = self.edges.control(broker).state, self.view.controller
+        lost = self.edges.behind(broker) & {*closed}
+        return control == "missing" or bool(lost) or (control == "unknown" and controller in closed)
+
+    def rights(self, broker: int) -> tuple[Pair, ...]:
+        """Return what a broker's authorizer says of each principal that brokers appear as; nothing without an authorizer."""
+        if broker not in self._rights:
+            self._rights[broker] = tuple(pairs_at(self.view, broker)) if self.between.authorizer(broker).value else ()
+        return self._rights[broker]
+
+    def logins(self, broker: int, listener: Listener) -> tuple[Fault, ...]:
+        """Return every reason for which a login of brokers at a listener of a broker fails."""
+        key = (broker, listener.name)
+        if key not in self._logins:
+            self._logins[key] = login_faults(self.view, broker, listener)
+        return self._logins[key]
+
+    def lines(self, edge: Edge, code: str) -> tuple[LogLine, ...]:
+        """Return the lines of logs that count and show the fault of a check on an edge, of its sources where these are known."""
+        if edge.kind in {FOLLOW, COORDINATE}:
+            logs = self.view.logs
+            own = logs.to_controllers(edge.target) if edge.kind == FOLLOW else logs.to_zookeeper(edge.target)
+            return tuple(row for row in own if shown_by(row) == code)
+        found = self.view.logs.counting(code, edge.target, None if edge.listener is None else edge.listener.name)
+        return tuple(row for row in found if not edge.sources or self._concerns(row, edge))
+
+    def log_was_read(self, broker: int) -> bool:
+        """Return whether a log of a broker was read: what it does not report did not happen, or not lately."""
+        return any(read.outcome == "answered" for read in self.view.reads.of_logs.get(broker, ()))
+
+    def _concerns(self, row: LogLine, edge: Edge) -> bool:
+        refused = {*self.view.logs.refused(row)}
+        return bool(refused & {*edge.sources}) or refused == {edge.target} == {row.broker_id}
+
+    def symptom(self, broker: int) -> str | None:
+        """Return what shows in two samples that a broker does not get what its controller or its followers exchange with it."""
+        missing = (edge.effect.text for edge in self.edges.into(broker) if edge.effect.state == "missing")
+        return next(missing, None)
+
+    def accepted(self, broker: int) -> str | None:
+        """Return how it is known that a broker let its controller in: its view is filled and up to date. Not in KRaft."""
+        effect = self.edges.control(broker)
+        return effect.text if effect.state == "works" else None
+
+    def limits(self, broker: int, listener: str) -> Mapping[str, str] | None:
+        """Return the limits on connections that a broker sets, by key; None where its settings do not say all."""
+        read = {key: self.between.settings.running_at(broker, listener, key) for key in _LIMITS}
+        limits = {key: setting.value for key, setting in read.items() if setting.value not in _NO_LIMIT}
+        return (
+            {key: value or "" for key, value in limits.items()}
+            if limits or all(setting.known for setting in read.values())
+            else None
+        )
+
+    @cached_property
+    def has_throttled_topics(self) -> bool | None:
+        """Whether a topic names replicas to be throttled; None where not every topic's settings were read."""
+        if throttled_topics(self.view):
+            return True
+        gap = self.view.min_isr_gap
+        return None if gap is not None and gap.topics_unread else False
+
+    @cached_property
+    def slowest_ms(self) -> Mapping[int, int]:
+        """The longest that each broker took for an answer, in all samples."""
+        times = {broker: [read.elapsed_ms for read in reads if read.timed] for broker, reads in self.reads.items()}
+        return {broker: max(own) for broker, own in times.items() if own}
+
+    @cached_property
+    def usual_ms(self) -> float:
+        """The median of what all brokers took for an answer; 0 without any."""
+        times = [read.elapsed_ms for reads in self.reads.values() for read in reads if read.timed]
+        return median(times) if times else 0
+
+    def certificates(self, listener: str) -> Mapping[int, Certificate]:
+        """Return the certificate that each broker presents on a listener."""
+        if listener not in self._certificates:
+            shown = {broker: self.view.logins.certificate(broker, listener) for broker in self.between.brokers}
+            self._certificates[listener] = {broker: row for broker, row in shown.items() if row is not None}
+        return self._certificates[listener]
+
+    def are_signed_alike(self, one: Certificate, other: Certificate) -> bool | None:
+        """Return whether one key signed two certificates; None if unknown. A CA that gets a new key often keeps its name."""
+        if one.issuer_key and other.issuer_key:
+            return one.issuer_key == other.issuer_key
+        if one.issuer != other.issuer:
+            return False
+        if one.trusted and other.trusted:  # by the only certificate of that name that the auditor has
+            return self._authorities[one.issuer] == 1 or None
+        differ = one.trusted != other.trusted and _ANOTHER_KEY in {one.error, other.error}
+        return False if differ else None
+
+    @cached_property
+    def _authorities(self) -> Counter[str]:
+        rows = self.view.of(AuthorityCertificate)
+        last = max((row.sample for row in rows), default=0)
+        return Counter(row.subject for row in rows if row.sample == last)
+
+    @cached_property
+    def accepting(self) -> tuple[int, ...]:
+        """The brokers that are known to have let their controller in. None in KRaft."""
+        return tuple(broker for broker in self.between.brokers if self.edges.control(broker).state == "works")
+
+    @cached_property
+    def reads(self) -> Mapping[int, tuple[SourceRead, ...]]:
+        """Every read of each broker and controller, of all samples; at an unlisted address, of the one that answered there."""
+        answering = {f"broker@{address}": broker for address, broker in self.view.answering_elsewhere.items()}
+        found: dict[int, list[SourceRead]] = {}
+        for read in self.view.of(SourceRead):
+            kind, _, name = read.observer.partition(":")
+            broker = int(name) if kind in {"broker", "controller"} and name.isdigit() else answering.get(read.observer)
+            if broker is not None:
+                found.setdefault(broker, []).append(read)
+        return {broker: tuple(reads) for broker, reads in found.items()}
+
+
+def facts_of(view: ClusterView) -> Facts:
+    """Return the facts of a view, the same ones each time."""
+    return view.derived(Facts)

@@ -1,0 +1,1 @@
+"""A login that is refused."""

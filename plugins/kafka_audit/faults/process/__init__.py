@@ -1,0 +1,1 @@
+"""A process that stands still, or does not run."""

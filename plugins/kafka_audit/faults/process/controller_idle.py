@@ -1,0 +1,60 @@
+"""The controller holds its znode and sends nothing: its event thread hangs, or it missed a quick restart (KAFKA-1120)."""
+
+from collections.abc import Iterator
+
+from kafka_audit.cluster.view import ClusterView
+from kafka_audit.faults.cause import CONTROLLER, EdgeObservation, cause, fails, works
+from kafka_audit.faults.edges import CONTROL, Edge
+from kafka_audit.faults.facts import Facts
+from kafka_audit.model.text import brokers, counted
+
+
+def _is_elected_in_zookeeper(view: ClusterView) -> bool:
+    return view.zookeeper_read and view.migrating is None
+
+
+@cause(
+    kind=CONTROLLER,
+    layer=6,
+    edges=(CONTROL,),
+    rare=True,
+    applies=_is_elected_in_zookeeper,
+    remedy="Restart {sources}, so that another broker becomes controller and sends everything to all brokers.",
+    decided_by="the newest lines of controller.log of {sources}, and `jstack` of its thread `controller-event-thread`",
+)
+def controller_idle(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
+    """When a broker goes, its controller gives its partitions other leaders: a state from before a registration was not replaced.
+
+    A broker without a view has followed and led nothing since it registered. A controller that was elected later knew it. That
+    no broker has received anything shows nothing: all addresses may be out of reach.
+    """
+    own = facts.edges.own_view(edge.target)
+    if own is not None and not any(own.listed):
+        yield from _registered(facts, edge) if edge.effect.state == "missing" else ()
+    elif facts.accepting:
+        yield works(brokers(facts.accepting), f"what {edge.who} sends has arrived there")
+    sender = facts.edges.own_view(edge.sources[0])
+    is_filled = sender is not None and any(sender.listed)
+    if is_filled and all(facts.edges.control(broker).state == "missing" for broker in facts.between.brokers):
+        yield fails("views", f"every broker misses something, {edge.who} too, which has received updates before")
+
+
+def _registered(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
+    """Yield whether the controller has processed that a broker registered, of one that has no view."""
+    registered, state = facts.view.brokers.get(edge.target), facts.view.state
+    share = facts.view.partitions.shares.get(edge.target)
+    if registered is None or registered.created is None or state is None or state.controller_version is None:
+        return
+    if share is not None and (share.newest_led or 0) > registered.created:
+        yield works("zookeeper", f"{edge.who} has made broker {edge.target} a leader since it registered")
+    elif state.controller_version > registered.created:
+        if facts.accepting:
+            yield works(
+                brokers(facts.accepting), f"{edge.who} was elected after broker {edge.target} registered, and has sent this"
+            )
+    elif share is not None and share.led:
+        states = f"broker {edge.target} leads {counted(share.led, 'partition')} by states from before it registered"
+        yield fails("zookeeper", f"{states}: {edge.who} has not processed that it went")
+    elif share is not None and not share.in_sync and facts.accepting:
+        text = f"broker {edge.target} is listed there, and in no ISR: {edge.who} has processed that it went and came back"
+        yield works(brokers(facts.accepting), text)

@@ -1,0 +1,37 @@
+"""In a migration, no KRaft controller runs: /controller is persistent, and names one that has ended."""
+
+from collections.abc import Iterator
+
+from kafka_audit.cluster.view import ClusterView
+from kafka_audit.faults.cause import NO_CONTROLLER, EdgeObservation, cause, fails, works
+from kafka_audit.faults.edges import CONTROL, Edge
+from kafka_audit.faults.facts import Facts
+from kafka_audit.faults.kraft_claim import KraftClaim
+from kafka_audit.model.text import brokers
+
+
+def _is_migrating(view: ClusterView) -> bool:
+    return view.migrating is not None
+
+
+@cause(
+    kind=NO_CONTROLLER,
+    layer=6,
+    edges=(CONTROL,),
+    applies=_is_migrating,
+    remedy="Find out whether {sources} runs, and then restart it, or end the migration.",
+    decided_by="the addresses of all KRaft controllers under `controllers` in the cluster file",
+)
+def controller_not_running(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
+    """A controller that answers runs. One of which another broker has something newer has run a moment ago."""
+    claim = facts.view.derived(KraftClaim)
+    if claim.answers:
+        yield works("controller", "a KRaft controller answers", direct=True)
+    elif claim.writes:
+        yield works(f"log of controller {claim.node}", "it has written lines that count", direct=True)
+    elif claim.acts is False:
+        yield fails("zookeeper", f"{edge.who} holds /controller, and does not act: {claim.shown_by}")
+    elif not (claim.is_known or facts.accepting):
+        yield fails("zookeeper", f"{edge.who} holds /controller, and no other party knows it")
+    if facts.accepting:
+        yield works(brokers(facts.accepting), f"what {edge.who} sends has arrived there")

@@ -1,0 +1,1 @@
+"""What keeps a broker from ZooKeeper, or its registration from being right."""

@@ -1,0 +1,32 @@
+"""A broker is set to use another ZooKeeper, or another chroot, than the others."""
+
+from collections.abc import Iterator
+
+from kafka_audit.compare.connect_strings import same_data
+from kafka_audit.faults.cause import ANOTHER, EdgeObservation, cause, fails, works
+from kafka_audit.faults.edges import COORDINATE, Edge
+from kafka_audit.faults.facts import Facts
+from kafka_audit.model.text import brokers, clean
+
+
+@cause(
+    kind=ANOTHER,
+    layer=1,
+    edges=(COORDINATE,),
+    rare=True,
+    decided_by="`zookeeper.connect` in server.properties of {sources}",
+    remedy="Set `zookeeper.connect` of {sources} as the other brokers have it, and restart the broker.",
+)
+def another_zookeeper(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
+    """Settings show it: the chroot differs, or no server is the same. Fewer of the same servers are the same ZooKeeper."""
+    connects = facts.between.zookeeper
+    own = connects.get(edge.target)
+    others = {broker: connect for broker, connect in connects.items() if broker != edge.target}
+    if own is None or not others:
+        return
+    alike = [broker for broker, connect in others.items() if same_data(own, connect)]
+    if alike:
+        yield works("settings of both", f"its zookeeper.connect is that of {brokers(alike)}")
+    else:
+        text = f"zookeeper.connect is {clean(own, 100)} there, and {clean(next(iter(others.values())), 100)} elsewhere"
+        yield fails("settings of both", text)

@@ -1,0 +1,1 @@
+"""What holds back replicas, or copies them."""

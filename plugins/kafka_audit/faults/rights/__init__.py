@@ -1,0 +1,1 @@
+"""A right that is missing."""

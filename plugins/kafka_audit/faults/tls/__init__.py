@@ -1,0 +1,1 @@
+"""A TLS handshake that fails."""

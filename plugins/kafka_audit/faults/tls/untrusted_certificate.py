@@ -1,0 +1,52 @@
+"""The others do not trust the CA that signed a broker's certificate, as after a CA was replaced in the wrong order."""
+
+from collections.abc import Iterator
+
+from kafka_audit.faults.cause import TLS, EdgeObservation, cause, fails, works
+from kafka_audit.faults.edges import CONTROL, FOLLOW, REPLICATE, Edge
+from kafka_audit.faults.facts import Facts
+from kafka_audit.faults.handshakes import WITH_TLS, tls_lines
+from kafka_audit.model.text import brokers, clean
+
+
+@cause(
+    kind=TLS,
+    protocols=WITH_TLS,
+    layer=3,
+    edges=(CONTROL, REPLICATE, FOLLOW),
+    decided_by="`PKIX path` or `SSL handshake failed` in server.log of {sources}, or the truststore there",
+    words="an issuer that is not trusted",
+)
+def untrusted_certificate(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
+    """Only the peers' truststores decide: that the auditor trusts a certificate, or does not, says nothing about them.
+
+    A source that accepts another broker's certificate trusts the key that signed it.
+    """
+    yield from tls_lines(facts, edge, "untrusted_certificate")
+    if edge.kind == FOLLOW or edge.listener is None or not edge.listener.encrypted:
+        return
+    shown = facts.certificates(edge.listener.name)
+    own = shown.get(edge.target)
+    if own is None or not edge.sources:
+        return
+    accepted = [[other for other in _accepted(facts, edge, source) if other in shown] for source in edge.sources]
+    if not all(accepted):
+        return
+    alike = {other: facts.are_signed_alike(own, shown[other]) for others in accepted for other in others}
+    if all(any(alike[other] for other in others) for others in accepted):
+        same = sorted(other for other, is_same in alike.items() if is_same)
+        text = f"accepted by {edge.who}: {brokers(same)}, whose certificate has the same issuer"
+        yield works(f"certificate of broker {edge.target}", text)
+    elif set(alike.values()) == {False}:
+        is_named_alike = any(shown[other].issuer == own.issuer for other in alike)
+        issuer = f"{clean(own.issuer, 100)} with another key" if is_named_alike else clean(own.issuer, 100)
+        others = f"{edge.who} is known to accept only certificates of other {'keys' if is_named_alike else 'issuers'}"
+        yield fails(f"certificate of broker {edge.target}", f"its issuer is {issuer}; {others}")
+
+
+def _accepted(facts: Facts, edge: Edge, source: int) -> list[int]:
+    """Return the other brokers that a source is known to be connected with: the controller updates them, a follower follows."""
+    if edge.kind == CONTROL:
+        return [other for other in facts.accepting if other != edge.target]
+    others = (other for other in facts.between.brokers if other not in {edge.target, source})
+    return [other for other in others if facts.view.partitions.led_by((other,)) and source not in facts.edges.behind(other)]
