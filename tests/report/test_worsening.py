@@ -9,7 +9,7 @@ from kafka_audit.model.report import report_json
 from kafka_audit.report.html.cluster import standalone
 from kafka_audit.report.plain_text.markdown import markdown_report
 from kafka_audit.report.plain_text.terminal import terminal_report
-from kafka_audit.report.worsening import Worsening, affected, worse_text, worsening
+from kafka_audit.report.worsening import Worsening, affected, since_text, worse_text, worsening
 from reported import report_of
 
 
@@ -37,8 +37,24 @@ def test_every_form_of_the_report_says_so_in_the_same_words(history):
     page = standalone(report_of(document))
     assert '<span class="chip">worse: now broker 3 too</span>' in page
     assert '<span class="chip">= ongoing</span>' not in page
-    assert "KA302, measured, = ongoing, worse: now broker 3 too." in terminal_report(report_of(document), width=100, color=False)
+    assert "KA302, measured; = ongoing, worse: now broker 3 too." in terminal_report(report_of(document), width=100, color=False)
     assert "KA302, = ongoing, worse: now broker 3 too." in markdown_report(report_of(document))
+
+
+def test_an_incident_says_since_when_it_lasts_and_how_many_audits_found_it(history):
+    first = history.audit(*cut_off(1)).incidents[0].first_seen
+    assert first is not None
+    assert [(i.first_seen, i.audits) for i in history.audit(*cut_off(1, 3)).incidents] == [(first, 2)]
+    (third,) = history.audit(*cut_off(3)).incidents
+    assert (third.first_seen, third.audits) == (first, 3)
+    assert since_text(third).endswith("UTC (3 audits)")
+
+
+def test_an_incident_that_was_over_begins_anew(history):
+    history.audit(*cut_off(1))
+    history.audit(*cut_off())
+    again = history.audit(*cut_off(1))
+    assert [(i.audits, since_text(i)) for i in again.incidents] == [(1, "first seen in this audit")]
 
 
 def test_a_new_incident_and_one_that_gets_smaller_are_not_worse(history):

@@ -2,8 +2,9 @@
 
 The file has the only English of a check: `says`, a message template for each status over the judgement's evidence, for example
 `FAIL: "Broker {broker} does not list {missing}"`; `page`, what operators read after the first paragraph of the function's
-docstring; and `remedies`, by the form of a file, its steps where they differ from the page (`lint/remedies.py`). Then come the
-cases, which tests run and `explain` shows.
+docstring; `remedies`, by the form of a file, its steps where they differ from the page (`lint/remedies.py`); and `stops`, the
+functions of Kafka that a failure keeps from working (`report/impacts.py`). Then come the cases, which tests run and `explain`
+shows.
 
 A check is a pure function of a `ClusterView`: it yields judgements, each of one resource. `@gate_check` functions are checks that
 no audit runs: the gate before a change does, over a view that also holds the plan (`PlannedNode`) and what the audit said
@@ -52,6 +53,7 @@ class Check:
     since: str = "0.1.0"
     doc: str = field(default="", repr=False)  # the page: Markdown
     remedies: Mapping[str, str] = field(default_factory=dict, repr=False)  # by the form of a linted file
+    stops: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # what a failure keeps from working: `report.impacts`
 
 
 def check(
@@ -92,6 +94,7 @@ def check(
             by_files=by_files,
             doc=f"{inspect.cleandoc(function.__doc__ or '')}\n\n{texts['page']}".rstrip(),
             remedies=MappingProxyType(texts.get("remedies", {})),
+            stops=MappingProxyType({scope: tuple(functions) for scope, functions in texts.get("stops", {}).items()}),
         )
         return function
 

@@ -195,6 +195,38 @@ class ReportedStep(Struct, frozen=True, kw_only=True):
     parts: tuple[RemedyPart, ...] | UnsetType = UNSET
 
 
+FUNCTIONS = (
+    "produce_acks_all",
+    "produce",
+    "consume",
+    "commit_offsets",
+    "transactions",
+    "create_topics",
+    "elect_leader",
+    "replicate",
+    "log_in",
+)
+"""What clients, operators and brokers do with a cluster; an incident stops some of it."""
+
+
+class Impact(Struct, frozen=True, kw_only=True):
+    """A function that fails while an incident lasts, and for whom. Lists are cut at 1,000 names; null: not known.
+
+    Attributes:
+        partitions: As `topic-0`.
+        number: How many partitions, those that are not listed as well.
+        leaders: The brokers that lead those which are counted and not listed.
+    """
+
+    function: Annotated[str, one_of(*FUNCTIONS)]
+    topics: tuple[str, ...] | None = None
+    partitions: tuple[str, ...] | None = None
+    groups: tuple[str, ...] | None = None
+    clients: tuple[str, ...] | None = None
+    number: Count | None = None
+    leaders: tuple[int, ...] = ()
+
+
 class ReportedIncident(Struct, frozen=True, kw_only=True):
     """Findings that one cause explains.
 
@@ -206,6 +238,9 @@ class ReportedIncident(Struct, frozen=True, kw_only=True):
         candidates: Causes of a broken edge, the likeliest first; a measured one alone.
         worse: Missing where nothing became worse.
         groups: Both kinds of findings by code, the cause first: how many, at which brokers how many, and the first names.
+        first_seen: When the first audit that found it ended; null: not known.
+        audits: How many audits in a row have found it, as far as their reports are there.
+        impacts: What fails for whom, as far as the findings show.
     """
 
     headline: Annotated[str, Meta(extra_json_schema={"minLength": 1, "maxLength": LONGEST_HEADLINE})]
@@ -224,6 +259,9 @@ class ReportedIncident(Struct, frozen=True, kw_only=True):
     remediation: tuple[ReportedStep, ...]
     worse: Worse | UnsetType = UNSET
     groups: Annotated[tuple[CodeGroup, ...], Meta(extra_json_schema={"minItems": 1})] = ()
+    first_seen: Time = None
+    audits: Count = 1
+    impacts: tuple[Impact, ...] = ()
 
     @property
     def inside(self) -> tuple[str, ...]:
@@ -232,12 +270,14 @@ class ReportedIncident(Struct, frozen=True, kw_only=True):
 
 
 class EarlierIncident(Struct, frozen=True, kw_only=True):
-    """An incident of the previous report that is not one of this."""
+    """An incident of the previous report that is not one of this; `first_seen` and `audits` as they were there."""
 
     headline: str
     cause: CheckCode
     severity: SeverityName
     findings: tuple[Fingerprint, ...]
+    first_seen: Time = None
+    audits: Count = 1
 
 
 class ReportedResource(Struct, frozen=True, kw_only=True):

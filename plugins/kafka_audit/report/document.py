@@ -7,6 +7,7 @@ from typing import Any
 
 from msgspec import UNSET, structs
 
+from kafka_audit.checks import catalogue
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.incidents.findings import LONGEST_EVIDENCE, is_over
 from kafka_audit.model import quoting
@@ -27,10 +28,11 @@ from kafka_audit.model.report import (
 from kafka_audit.model.tables import SourceRead
 from kafka_audit.model.text import clean
 from kafka_audit.report import remedies
+from kafka_audit.report.impacts import impacts
 from kafka_audit.report.parties import matrix, quorum, reach, views
 from kafka_audit.report.storms import finding_groups
 from kafka_audit.report.what_if import next_failure
-from kafka_audit.report.worsening import worse_since
+from kafka_audit.report.worsening import known_since, worse_since
 
 MOST_CHANGES = 5000
 """Changes that are listed; a controller that moved every leader of a big cluster must not make the document unreadable."""
@@ -55,6 +57,8 @@ def build_report(  # noqa: PLR0913, PLR0917 -- the contract between report and a
     snapshot = view.snapshot
     listed = [f for f in findings if show_all or f.status is not Status.PASS or f.lifecycle is Lifecycle.RESOLVED]
     by_fingerprint = {finding.fingerprint: finding for finding in findings}
+    checks = catalogue()
+    ended = _utc(view.info.finished_ms) if view.info else None
     places = {finding.fingerprint: (place, finding) for place, finding in enumerate(findings)}
     resolved, incomparable = _earlier_incidents(findings, incidents, previous_report)
     statuses = Counter(finding.status for finding in findings)
@@ -64,7 +68,7 @@ def build_report(  # noqa: PLR0913, PLR0917 -- the contract between report and a
         snapshot_id=snapshot.snapshot_id,
         previous_snapshot_id=previous_snapshot_id,
         started_at=_utc(view.info.started_ms) if view.info else None,
-        finished_at=_utc(view.info.finished_ms) if view.info else None,
+        finished_at=ended,
         mode=view.info.mode if view.info else None,
         coverage=_coverage(view),
         counts=StatusCounts(**{status.value: statuses[status] for status in Status}),
@@ -75,8 +79,12 @@ def build_report(  # noqa: PLR0913, PLR0917 -- the contract between report and a
                 reported_incident(incident),
                 worse=worse_since(incident, by_fingerprint, previous_report) or UNSET,
                 groups=finding_groups(incident, places, view),
+                first_seen=since or ended,
+                audits=audits + 1,
+                impacts=impacts((by_fingerprint[name] for name in (*incident.findings, *incident.explains)), checks, view),
             )
             for incident in incidents
+            for since, audits in (known_since(incident, by_fingerprint, previous_report),)
         ),
         resolved_incidents=tuple(resolved),
         incomparable_incidents=tuple(incomparable),
@@ -248,6 +256,8 @@ def _earlier_incidents(
             cause=incident.cause,
             severity=incident.severity,
             findings=incident.findings,
+            first_seen=incident.first_seen or (previous_report.finished_at if previous_report else None),
+            audits=incident.audits,
         )
         all_resolved = bool(became) and all(f is None or is_over(f) for f in became)
         (resolved if all_resolved else incomparable).append(reported)

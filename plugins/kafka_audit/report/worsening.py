@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from msgspec import UNSET
 
@@ -85,6 +86,21 @@ def worse_since(incident: Incident, findings: Mapping[str, Finding], previous_re
     return None if found is None else found.reported
 
 
+def known_since(incident: Incident, findings: Mapping[str, Finding], previous_report: Report | None) -> tuple[str | None, int]:
+    """Return when the first audit that found an incident ended, and how many found it before this one; None and 0: none did.
+
+    It continues the incidents of the previous report that had one of its failures. A report of a version that did not say since
+    when says at least that it was there then.
+    """
+    if previous_report is None:
+        return None, 0
+    own = {(findings[name].code, findings[name].resource.name) for name in incident.findings}
+    earlier = {raw.fingerprint: raw for raw in previous_report.findings}
+    continued = [*_continued(own, earlier, previous_report)]
+    times = sorted(filter(None, (one.first_seen or previous_report.finished_at for one in continued)))
+    return (times[0] if times else None), max((one.audits for one in continued), default=0)
+
+
 def _continued(
     own: Collection[tuple[str, str]], earlier: Mapping[str, ReportedFinding], report: Report
 ) -> Iterator[ReportedIncident | EarlierIncident]:
@@ -92,6 +108,16 @@ def _continued(
         members = (earlier[fingerprint] for fingerprint in incident.findings if fingerprint in earlier)
         if any((raw.code, raw.resource.name) in own for raw in members):
             yield incident
+
+
+def since_text(incident: ReportedIncident | EarlierIncident) -> str:
+    """Return since when an incident lasts: `since 29 Nov 2026 14:02 UTC (3 audits)`, `first seen in this audit`."""
+    if incident.audits > 1 and incident.first_seen is not None:
+        when = datetime.fromisoformat(incident.first_seen).strftime("%d %b %Y %H:%M UTC").lstrip("0")
+        return f"since {when} ({incident.audits} audits)"
+    if isinstance(incident, ReportedIncident) and incident.lifecycle is Lifecycle.ONGOING:
+        return "since an earlier audit"
+    return "first seen in this audit"
 
 
 def lifecycle_text(incident: ReportedIncident) -> str:

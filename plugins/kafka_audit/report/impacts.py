@@ -1,0 +1,161 @@
+"""What of Kafka fails for whom while an incident lasts: by function, as producers, consumers and operators see it.
+
+Which functions a failure stops is a key of its check's YAML (`stops`), by what it is about:
+
+| key | what does not work |
+|---|---|
+| `partition` | what clients do with that partition; for one of Kafka's own topics what it holds for groups and transactions |
+| `leads` | the same with all partitions that the broker leads, where its own view is empty |
+| `user` | what the user of the finding does |
+| `cluster` | what the whole cluster does |
+
+With `since 3.7` behind it, a key holds where each broker is known to run that release or a later one. A failure of MEDIUM or
+below stops nothing: a replica that copies is out of sync, too.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from kafka_audit.checks import Check
+from kafka_audit.cluster.coordinators import coordinated_by
+from kafka_audit.cluster.releases import minor_releases
+from kafka_audit.cluster.view import ClusterView
+from kafka_audit.configuration.definitions import version_numbers
+from kafka_audit.model.finding import Finding, Severity, Status
+from kafka_audit.model.report import FUNCTIONS, Impact
+from kafka_audit.model.text import brokers, clean, counted, listing, start_upper
+
+MOST_NAMES = 1000
+"""Names of one list that the document keeps; a cluster may have millions of partitions."""
+
+_NAMED = 3
+_OF_COORDINATORS = {"__consumer_offsets": "commit_offsets", "__transaction_state": "transactions"}
+
+
+@dataclass(kw_only=True)
+class _Hurt:
+    """What one function fails for. A kind of which nothing is known stays None."""
+
+    partitions: dict[tuple[str, int], None] = field(default_factory=dict)
+    led: dict[int, int] = field(default_factory=dict)  # by broker, the partitions that are counted and not named
+    groups: dict[str, None] | None = None
+    clients: dict[str, None] | None = None
+
+
+def impacts(findings: Iterable[Finding], checks: Mapping[str, Check], view: ClusterView) -> tuple[Impact, ...]:
+    """Return what fails while these findings of one incident do, in the order of `FUNCTIONS`."""
+    hurt: dict[str, _Hurt] = {}
+    for finding in findings:
+        check = checks.get(finding.code)
+        if check is not None and finding.status is Status.FAIL and finding.severity >= Severity.HIGH:
+            for scope, functions in check.stops.items():
+                kind, _, since = scope.partition(" since ")
+                if not since or _all_run(view, since):
+                    _add(hurt, finding, kind, functions, view)
+    return tuple(_impact(function, hurt[function]) for function in FUNCTIONS if function in hurt)
+
+
+def _add(hurt: dict[str, _Hurt], finding: Finding, scope: str, functions: Sequence[str], view: ClusterView) -> None:
+    if scope == "partition":
+        _add_partition(hurt, finding, functions, view)
+    elif scope == "leads":
+        broker = finding.resource.broker
+        if broker is None or finding.evidence.get("empty") is not True or view.kraft:
+            return
+        led = view.partitions.led_by((broker,))
+        for function in functions if led else ():
+            hurt.setdefault(function, _Hurt()).led[broker] = led
+    else:
+        for function in functions:
+            found = hurt.setdefault(function, _Hurt())
+            if scope == "user" and (user := finding.text("user")):
+                found.clients = {**(found.clients or {}), user: None}
+
+
+def _all_run(view: ClusterView, since: str) -> bool:
+    wanted = version_numbers(since)
+    found = [minor_releases(view, broker) for broker in view.brokers]
+    return bool(found) and all(known is not None and known[0] >= wanted for known in found)
+
+
+def _add_partition(hurt: dict[str, _Hurt], finding: Finding, functions: Sequence[str], view: ClusterView) -> None:
+    place = finding.resource.topic_partition
+    if place is None:
+        return
+    held = coordinated_by(view, *place)
+    for function in functions:
+        # Clients do not write to Kafka's own topics: their brokers do, for groups and transactions.
+        own = _OF_COORDINATORS.get(place[0]) if function != "replicate" else None
+        found = hurt.setdefault(own or function, _Hurt())
+        found.partitions[place] = None
+        if own == "commit_offsets" and held is not None and held.known:
+            found.groups = {**(found.groups or {}), **dict.fromkeys(held.known)}
+        if own == "transactions" and held is not None and held.known:
+            found.clients = {**(found.clients or {}), **dict.fromkeys(held.known)}
+
+
+def _impact(function: str, found: _Hurt) -> Impact:
+    named = found.partitions and not found.led
+    places = sorted(found.partitions)
+    topics = [*dict.fromkeys(clean(topic) for topic, _ in places)]
+    return Impact(
+        function=function,
+        topics=tuple(topics[:MOST_NAMES]) if named else None,
+        partitions=tuple(f"{clean(topic)}-{number}" for topic, number in places[:MOST_NAMES]) if named else None,
+        groups=None if found.groups is None else tuple(map(clean, [*found.groups][:MOST_NAMES])),
+        clients=None if found.clients is None else tuple(map(clean, [*found.clients][:MOST_NAMES])),
+        number=len(places) + sum(found.led.values()) or None,
+        leaders=tuple(sorted(found.led)),
+    )
+
+
+_FAILS = {
+    ("produce_acks_all", "produce", "consume"): "Clients cannot write to or read from",
+    ("produce_acks_all", "consume"): "Producers with acks=all fail, and consumers read nothing new, at",
+    ("produce_acks_all",): "Producers with acks=all fail at",
+    ("replicate",): "Replicas do not follow their leader in",
+}
+_NAMED_ONES = {
+    "commit_offsets": ("group", "consumer groups", "cannot commit or rebalance"),
+    "transactions": ("transactional producer", "transactional producers", "cannot begin or end a transaction"),
+    "log_in": ("user", "users", "cannot log in"),
+}
+_WHOLE = {"create_topics": "no topic can be created", "elect_leader": "no partition gets a new leader"}
+
+
+def who_is_hurt(found: Sequence[Impact]) -> str:
+    """Return the impacts of an incident in one sentence or a few; "" where none is known."""
+    whole = [text for function, text in _WHOLE.items() if any(impact.function == function for impact in found)]
+    sentences = [*_of_partitions(found), *_of_names(found), *([", and ".join(whole)] if whole else [])]
+    return " ".join(f"{start_upper(sentence)}." for sentence in sentences)
+
+
+def _of_partitions(found: Iterable[Impact]) -> Iterator[str]:
+    by_place: dict[tuple[int | None, tuple[str, ...] | None], list[Impact]] = {}
+    for impact in found:
+        by_place.setdefault((impact.number, impact.partitions), []).append(impact)
+    for same in by_place.values():
+        functions = tuple(impact.function for impact in same)
+        of_clients = tuple(function for function in functions if function in {"produce_acks_all", "produce", "consume"})
+        if what := _FAILS.get(of_clients or functions):  # where clients fail, that replicas do not follow is no news
+            yield f"{what} {_places(same[0])}"
+
+
+def _of_names(found: Iterable[Impact]) -> Iterator[str]:
+    for impact in found:
+        if impact.function in _NAMED_ONES:
+            one, unknown, cannot = _NAMED_ONES[impact.function]
+            names = impact.groups if impact.function == "commit_offsets" else impact.clients
+            known = "" if names is None else f"{one}{'' if len(names) == 1 else 's'} {listing(names, _NAMED)}"
+            yield f"{known or f'{unknown} of {_places(impact)}'} {cannot}"
+
+
+def _places(impact: Impact) -> str:
+    number = counted(impact.number or 0, "partition")
+    if not impact.topics or not impact.partitions:
+        whose = f" that {brokers(impact.leaders)} {'leads' if len(impact.leaders) == 1 else 'lead'}" if impact.leaders else ""
+        return f"{number}{whose}"
+    if len(impact.partitions) == 1:
+        return impact.partitions[0]
+    of = f"topic {impact.topics[0]}" if len(impact.topics) == 1 else counted(len(impact.topics), "topic")
+    return f"{number} of {of}" + (f": {listing(impact.topics, _NAMED)}" if len(impact.topics) > 1 else "")

@@ -1,0 +1,58 @@
+"""What fails for whom: by partition, by the broker whose view is empty, by user, and for the whole cluster."""
+
+import pytest
+
+from checks.cases import base
+from checks.world import snapshots
+from cluster_views import cluster_view
+from incidents.case_files import findings_of
+from kafka_audit.checks import catalogue
+from kafka_audit.checks.run import judge
+from kafka_audit.report.impacts import impacts, who_is_hurt
+
+LOST = {"replicas": [0, 1], "leader": -1, "isr": [1]}
+OWN = {"topic_id": "own-id", "czxid": 500, "mzxid": 500}
+
+
+def hurt(*codes, **now):
+    snapshot, _ = snapshots(base(), "impacts", {"now": now})
+    view = cluster_view(snapshot)
+    checks = {code: check for code, check in catalogue().items() if code in codes}
+    return impacts(findings_of(view, judge(view, checks), []), checks, view)
+
+
+def functions(found):
+    return [impact.function for impact in found]
+
+
+def test_without_a_leader_nobody_reads_or_writes():
+    found = hurt("KA601", topics={"orders": {"partitions": {0: LOST, 2: LOST}}})
+    assert functions(found) == ["produce_acks_all", "produce", "consume"]
+    assert {(impact.topics, impact.partitions) for impact in found} == {(("orders",), ("orders-0", "orders-2"))}
+    assert who_is_hurt(found) == "Clients cannot write to or read from 2 partitions of topic orders."
+
+
+@pytest.mark.parametrize(
+    ("topic", "function", "says"),
+    [
+        ("__consumer_offsets", "commit_offsets", "Consumer groups of __consumer_offsets-0 cannot commit or rebalance."),
+        (
+            "__transaction_state",
+            "transactions",
+            "Transactional producers of __transaction_state-0 cannot begin or end a transaction.",
+        ),
+    ],
+)
+def test_kafkas_own_topics_are_what_groups_and_transactions_need(topic, function, says):
+    found = hurt("KA601", topics={topic: {**OWN, "partitions": {0: {**LOST, "controller_epoch": 3, "state_mzxid": 510}}}})
+    assert functions(found) == [function]
+    assert who_is_hurt(found) == says
+
+
+def test_a_replica_that_copies_stops_nothing():
+    now = {"orders": {"partitions": {2: {"isr": [2]}}}}
+    assert functions(hurt("KA604", topics=now)) == []
+
+
+def test_of_a_healthy_cluster_nothing_fails():
+    assert hurt(*catalogue()) == ()
