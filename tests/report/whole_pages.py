@@ -1,4 +1,4 @@
-"""Two terminal pages that are written down whole, so that whoever changes a page shows it in the diff."""
+"""Three terminal pages that are written down whole, so that whoever changes a page shows it in the diff."""
 
 from pathlib import Path
 
@@ -10,7 +10,11 @@ from reported import report_of
 WIDTH = 100
 WRITTEN = {
     (family, name): Path(__file__).parent / "pages" / f"{name}.txt"
-    for family, name in (("cut_off", "one_broker_inferred"), ("undecided", "some_are_ruled_out"))
+    for family, name in (
+        ("cut_off", "one_broker_inferred"),
+        ("undecided", "some_are_ruled_out"),
+        ("quorum", "a_voter_that_nobody_reaches"),
+    )
 }
 """By family and name of a case of `tests/incidents/cases`."""
 

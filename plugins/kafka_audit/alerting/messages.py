@@ -76,7 +76,7 @@ def alert_message(event: AlertEvent, result: AuditResult, links: Links) -> Alert
         facts=tuple(_facts(event, document, incident)),
         impact="" if incident is None else incident.impact,
         reasons="" if document is None or incident is None else terminal.incident_details(document, incident, width=TEXT_WIDTH),
-        command="" if incident is None else _first_command(incident),
+        command="" if incident is None else remedies.command_to_see(incident),
         links=links,
         document=None if incident is None else document,
     )
@@ -181,11 +181,6 @@ def _groups(document: Report, lifecycle: str) -> str:
     groups = [f"{' '.join(grouped)} {clean(name)}" for name, grouped in codes.items()]
     more = f" and {len(groups) - _MOST_GROUPS} more" if len(groups) > _MOST_GROUPS else ""
     return "; ".join(groups[:_MOST_GROUPS]) + more
-
-
-def _first_command(incident: ReportedIncident) -> str:
-    commands = (remedies.first_command(step) for step in incident.remediation if step.kind == "see")
-    return next(filter(None, commands), "")
 
 
 def duration(lasted: timedelta) -> str:

@@ -100,7 +100,7 @@ def run_command(arguments: argparse.Namespace) -> int:
     store, document = audit_and_report(arguments, say, arguments.baseline, show_all=arguments.all)
     for place in rendering.write_forms(store, document, arguments.format.files, newest=True):
         say(f"wrote {place}")
-    rendering.write_report(document, arguments.format.page)
+    rendering.write_report(document, arguments.format.page, full=arguments.all)
     code, sentence = gate.evaluate_gate(document, arguments.fail_on, arguments.min_coverage)
     if arguments.cluster is None:
         for line in clusters.what_a_file_adds(clusters.cluster_without_airflow(arguments)).splitlines():

@@ -66,7 +66,7 @@ def report_command(arguments: argparse.Namespace) -> int:
         raise UsageError(msg)
     places = rendering.write_forms(store, document, arguments.format.files, newest=False)
     if arguments.format.stdout or not places:
-        rendering.write_report(document, arguments.format.page)
+        rendering.write_report(document, arguments.format.page, full=arguments.all)
     else:
         console.write_result("\n".join(places))
     return 0
@@ -80,7 +80,7 @@ def _report_of_bundle(arguments: argparse.Namespace) -> int:
         to_stdout = arguments.format.stdout or not endings
         read = document if arguments.format.page == "json" else structs.replace(document, origin=BUNDLE)
         files = {form: formats.FILES[form](document) for form in endings}
-        return document.snapshot_id, files, rendering.page(read, arguments.format.page) if to_stdout else ""
+        return document.snapshot_id, files, rendering.page(read, arguments.format.page, full=arguments.all) if to_stdout else ""
 
     snapshot_id, files, page = bundle_reading.rendered(path, render)
     folder = Path(arguments.out or path.parent)

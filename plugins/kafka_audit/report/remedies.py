@@ -7,7 +7,16 @@ from collections.abc import Iterable
 
 from kafka_audit.model import quoting
 from kafka_audit.model.commands import Code, Command, CommentLine, Line, Part, Prose, SettingLine
-from kafka_audit.model.report import MarginStep, PlannedChange, RemedyPart, Report, ReportedFinding, ReportedStep, SettingValue
+from kafka_audit.model.report import (
+    MarginStep,
+    PlannedChange,
+    RemedyPart,
+    Report,
+    ReportedFinding,
+    ReportedIncident,
+    ReportedStep,
+    SettingValue,
+)
 from kafka_audit.model.text import our_line
 
 _Step = ReportedStep | MarginStep | PlannedChange
@@ -67,6 +76,11 @@ def first_command(step: ReportedStep) -> str:
     """Return the first command of a step, "" without one; a comment is none."""
     commands = [*quoting.lines(line for line in _lines(step) if isinstance(line, Command))] or step_lines(step)
     return next((line for line in commands if not line.startswith("#")), "")
+
+
+def command_to_see(incident: ReportedIncident) -> str:
+    """Return the first command that shows the fault and changes nothing, "" without one."""
+    return next(filter(None, (first_command(step) for step in incident.remediation if step.kind == "see")), "")
 
 
 def _lines(step: _Step) -> tuple[Line, ...]:

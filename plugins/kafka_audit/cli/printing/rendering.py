@@ -14,13 +14,13 @@ def write_forms(store: Store, document: Report, forms: Sequence[str], *, newest:
     return [store.write_rendering(document.snapshot_id, form, formats.FILES[form](document), newest=newest) for form in forms]
 
 
-def write_report(document: Report, form: str) -> None:
+def write_report(document: Report, form: str, *, full: bool = False) -> None:
     """Put a report on stdout, as `text` or as `json`."""
-    console.write_result(page(document, form))
+    console.write_result(page(document, form, full=full))
 
 
-def page(document: Report, form: str) -> str:
-    """Return a report as `text` or as `json`."""
+def page(document: Report, form: str, *, full: bool = False) -> str:
+    """Return a report as `text`, which is a summary unless it is asked for in `full`, or as `json`."""
     if form == "json":
         return report_text(document)[:-1]
-    return terminal.terminal_report(document, width=console.width(), color=console.has_color())
+    return terminal.terminal_report(document, width=console.width(), color=console.has_color(), full=full)

@@ -1,4 +1,7 @@
-"""The terminal page: the headline first, then WHY, DO, the matrix, single findings, and NOT KNOWN."""
+"""The terminal page: all incidents in a few lines each, then the worst of them, the matrix, single findings, and NOT KNOWN.
+
+An incident is told in one order: what is broken, since when, who is hurt, what to do, why.
+"""
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
@@ -6,6 +9,7 @@ from datetime import datetime
 from kafka_audit.model.finding import CHANGES, Resource, Severity
 from kafka_audit.model.report import Report, ReportedFinding, ReportedIncident, ReportedStep
 from kafka_audit.report import remedies, unknowns
+from kafka_audit.report.impacts import who_is_hurt
 from kafka_audit.report.parties import agreement, matrix, reach
 from kafka_audit.report.parties.quorum import quorum_text
 from kafka_audit.report.text import (
@@ -16,12 +20,15 @@ from kafka_audit.report.text import (
     clean,
     clean_prose,
     counted,
+    listing,
     our_line,
+    ranges,
     remedy_text,
+    start_upper,
     wrap,
 )
 from kafka_audit.report.what_if.next_failure import next_failure_lines
-from kafka_audit.report.worsening import lifecycle_text
+from kafka_audit.report.worsening import lifecycle_text, since_text
 
 _INDENT = " " * 10
 _FIRST = 10
@@ -30,28 +37,33 @@ _FIRST = 10
 _ALIKE = 3
 """Results of one check that are listed one by one."""
 
+_SHORT = 6
+"""Lines of evidence, codes of findings and open questions that a page shows which is not `full`."""
+
 _STEP = {"see": "see it yourself (reads only)", "quick": "quick", "lasting": "lasting", "prove": "prove it"}
 
 
-def terminal_report(document: Report, *, width: int, color: bool) -> str:
-    """Return the page of one audit, ending in a newline. `document` is what `build_document` returned.
+def terminal_report(document: Report, *, width: int, color: bool, full: bool = False) -> str:
+    """Return the page of one audit, ending in a newline.
 
-    Commands are never wrapped; everything else keeps to `width` columns.
+    Commands are never wrapped; everything else keeps to `width` columns. Only a `full` page has every incident with its evidence,
+    and long lists to their end; another one has some 150 lines at most.
     """
-    page = _AuditPage(document, max(width, 60), Paint(on=color))
+    page = _AuditPage(document, max(width, 60), Paint(on=color), full=full)
     return "\n".join(line.rstrip() for line in page.lines()).rstrip("\n") + "\n"
 
 
 def incident_details(document: Report, incident: ReportedIncident, *, width: int) -> str:
     """Return what the page says below an incident's headline: how sure, who suffers, why, what to do. Plain, for messages."""
-    return "\n".join(_AuditPage(document, max(width, 60), Paint(on=False)).reasons(incident))
+    return "\n".join(_AuditPage(document, max(width, 60), Paint(on=False), full=True).reasons(incident))
 
 
 class _AuditPage:
     """One rendering; methods yield lines."""
 
-    def __init__(self, document: Report, width: int, paint: Paint) -> None:
+    def __init__(self, document: Report, width: int, paint: Paint, *, full: bool) -> None:
         self.document = document
+        self.most = None if full else _SHORT
         self.width = width
         self.paint = paint
         in_incidents = document.incident_numbers
@@ -62,7 +74,8 @@ class _AuditPage:
     def lines(self) -> Iterator[str]:
         yield from self.head()
         yield ""
-        for incident in self.document.incidents:
+        yield from self.all_incidents()
+        for incident in self.document.incidents[: None if self.most is None else 1]:
             yield from self.incident(incident)
             yield ""
         if not self.document.incidents:
@@ -91,36 +104,70 @@ class _AuditPage:
         yield from (line.replace(name, self.paint("bold", name), 1) for line in wrap(plain, self.width))
         yield from self.origin()
 
+    def all_incidents(self) -> Iterator[str]:
+        """Yield each incident with since when, who is hurt and its first command, where there are several."""
+        every = self.document.incidents
+        if len(every) < 2:  # noqa: PLR2004 -- one is told below
+            return
+        yield self.paint("bold", f"{len(every)} INCIDENTS")
+        shown = every if self.most is None or len(every) <= _FIRST + 1 else every[:_FIRST]
+        for number, incident in enumerate(shown, 1):
+            yield from self.labelled(incident.severity, f"{number}. {our_line(incident.headline)}")
+            yield from wrap(
+                clean_prose(f"{start_upper(since_text(incident))}. {self.hurt(incident)}".strip()), self.width, _INDENT
+            )
+            if command := remedies.command_to_see(incident):
+                yield f"{_INDENT}{command}"
+        if self.most is not None:
+            yield f"{_INDENT}{f'and {len(every) - len(shown)} more; ' if len(shown) < len(every) else ''}each in full: --all"
+        yield ""
+
+    def hurt(self, incident: ReportedIncident) -> str:
+        return who_is_hurt(incident.impacts) or incident.impact.split(". ")[0].rstrip(".") + "." * bool(incident.impact)
+
     def incident(self, incident: ReportedIncident) -> Iterator[str]:
-        severity = incident.severity
-        lines = list(wrap(our_line(incident.headline), self.width, severity.ljust(len(_INDENT)), _INDENT))
-        yield lines[0].replace(severity, self.paint(severity, severity), 1)
-        yield from lines[1:]
+        if self.most is None or len(self.document.incidents) == 1:
+            yield from self.labelled(incident.severity, our_line(incident.headline))
+        else:
+            yield self.paint("bold", "THE WORST")
         yield from self.reasons(incident)
 
     def reasons(self, incident: ReportedIncident) -> Iterator[str]:
-        how = f"{incident.cause}, {incident.confidence}, {lifecycle_text(incident)}. {incident.confidence_why}"
+        """Yield since when, who is hurt, what to do, and why that is said."""
+        now = f"{start_upper(since_text(incident))}. {who_is_hurt(incident.impacts)} {incident.impact}"
+        yield from wrap(clean_prose(" ".join(now.split())), self.width, _INDENT)
+        worse = f"; {lifecycle_text(incident)}" if incident.worse else ""
+        how = f"{incident.cause}, {incident.confidence}{worse}. {incident.confidence_why} {self.explained(incident)}".strip()
         yield from wrap(clean_prose(how), self.width, _INDENT)
-        yield from wrap(clean_prose(f"{incident.impact} {self.explained(incident)}".strip()), self.width, _INDENT)
+        yield from self.section("DO")
+        yield from self.origin("    ")
+        yield from self.steps(incident.remediation)
+        yield from self.why(incident)
+
+    def why(self, incident: ReportedIncident) -> Iterator[str]:
         before = [e.text for e in incident.evidence_for if e.observer == CHANGES]
         why = [(self.paint("good", "+"), e) for e in incident.evidence_for if e.observer != CHANGES]
         why += [("-", e) for e in incident.evidence_against]
         yield from self.section("WHY")
-        for sign, evidence in why:
+        for sign, evidence in why[: self.most]:
             yield from self.signed(sign, our_line(f"{evidence.observer}: {evidence.text}", 1000))
-        for text in incident.not_known:
+        if len(why[: self.most]) < len(why):
+            yield f"      and {counted(len(why) - _SHORT, 'more line')}, with --all"
+        for text in incident.not_known[: self.most]:
             yield from self.signed(self.paint("unknown", "?"), text)
         if incident.candidates:
             yield from self.section("CANDIDATES")
+        ruled_out = [candidate for candidate in incident.candidates if candidate.state == "ruled_out"]
         for candidate in incident.candidates:
-            yield from self.signed(CANDIDATE[candidate.state], candidate_text(candidate))
+            if self.most is None or candidate.state != "ruled_out":
+                yield from self.signed(CANDIDATE[candidate.state], candidate_text(candidate))
+        if self.most is not None and ruled_out:
+            named = listing((f"{candidate.fault} ({candidate.code})" for candidate in ruled_out), len(ruled_out))
+            yield from self.signed(CANDIDATE["ruled_out"], f"Ruled out: {named}.")
         if before:
             yield from self.section("CHANGED BEFORE IT BROKE")
-            for text in before:
+            for text in before[: self.most]:
                 yield from wrap(clean_prose(text), self.width, "    ")
-        yield from self.section("DO")
-        yield from self.origin("    ")
-        yield from self.steps(incident.remediation)
 
     def origin(self, indent: str = "") -> Iterator[str]:
         if note := remedies.origin_note(self.document):
@@ -196,8 +243,8 @@ class _AuditPage:
         by_code: dict[tuple[str, str], list[ReportedFinding]] = {}
         for finding in self.alone:
             by_code.setdefault((finding.severity, finding.code), []).append(finding)
-        for (severity, code), group in by_code.items():
-            shown = group if len(group) <= _FIRST else group[:_ALIKE]
+        for (severity, code), group in list(by_code.items())[: None if self.most is None else 2 * self.most]:
+            shown = group if self.most is None or len(group) <= _ALIKE else group[:1]
             for finding in shown:
                 place = clean(finding.resource.name)
                 text = f"{code} {LIFECYCLE[finding.lifecycle]}  {place}: {our_line(finding.message, 1000)}"
@@ -205,9 +252,17 @@ class _AuditPage:
             if len(group) > len(shown):
                 topics = {resource.topic for f in group if (resource := Resource.of(f.resource.name)).partition is not None}
                 of = f" of {counted(len(topics), 'topic')}" if topics else ""
-                yield f"{_INDENT}and {len(group) - len(shown)} more of {code}{of}, in findings.json"
+                yield f"{_INDENT}and {len(group) - len(shown)} more of {code}{of}{self.places(group[1:])}"
+        if self.most is not None and len(by_code) > 2 * self.most:
+            yield f"{_INDENT}and {counted(len(by_code) - 2 * self.most, 'more check')}, with --all"
         if self.muted:
             yield f"{_INDENT}{counted(len(self.muted), 'finding')} muted"
+
+    def places(self, group: Sequence[ReportedFinding]) -> str:
+        """Return at which other brokers a check fails alike; "" where it is about something else."""
+        found = [Resource.of(finding.resource.name).broker for finding in group]
+        ids = [broker for broker in found if broker is not None]
+        return f": brokers {ranges(ids)}" if len(ids) == len(found) and len(set(ids)) > 1 else ""
 
     def labelled(self, severity: str, text: str) -> Iterator[str]:
         lines = list(wrap(text, self.width, severity.ljust(len(_INDENT)), _INDENT))
@@ -232,11 +287,13 @@ class _AuditPage:
         asked = unknowns.questions(self.document)
         if asked:
             yield self.paint("unknown", "NOT KNOWN")
-        for question in asked:
-            for number, text in enumerate(question.lines):
+        for question in asked[: self.most]:
+            for number, text in enumerate(question.lines[: self.most]):
                 yield from wrap(text, self.width, "    " if number and question.to_know else "  ? ", "    ")
             if question.to_know:
                 yield from wrap(f"Needed: {question.to_know}.", self.width, "    ")
+        if self.most is not None and len(asked) > self.most:
+            yield f"  ? and {counted(len(asked) - self.most, 'more question')}, with --all"
 
     def never_asked(self) -> Iterator[str]:
         if self.document.incidents:
