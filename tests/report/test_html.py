@@ -497,16 +497,13 @@ def test_a_view_that_one_report_lacks_is_a_difference_of_the_other(told):
     }
 
 
-def test_the_card_says_since_when_audits_find_the_incident_and_nothing_of_a_new_one(told):
-    healthy, broken, _ = three(told)
-    times = [f"2026-09-14T{hour:02}:00:00Z" for hour in (6, 5, 4)]
-    found = [condense(report_of({**broken, "finished_at": at})) for at in times]
-    earlier = condense(report_of({**healthy, "finished_at": "2026-09-14T03:00:00Z"}))
-    assert timeline.seen_since([*found, earlier, *found], "KA105") == "since 2026-09-14 04:00 UTC, in 3 audits"
-    assert timeline.seen_since(found, "KA105") == "since at least 2026-09-14 04:00 UTC, in 3 audits"
-    assert timeline.seen_since([found[0], earlier], "KA105") == timeline.seen_since(found, "KA302") == ""
-    since = replace(AROUND, since="since 2026-09-14 04:00 UTC, in 3 audits")
-    assert "in 3 audits" in Shown(cluster.cluster_page(report_of(broken), since, wanted=Wanted.of({}))).says()
+def test_the_card_says_since_when_audits_find_the_incident(told):
+    _, broken, _ = three(told)
+    (incident,) = broken["incidents"]
+    lasting = {**broken, "incidents": [{**incident, "first_seen": "2026-09-14T04:00:00Z", "audits": 3}]}
+    shown = [Shown(cluster.cluster_page(report_of(one), AROUND, wanted=Wanted.of({}))).says() for one in (broken, lasting)]
+    assert "first seen in this audit" in shown[0]
+    assert "since 14 Sep 2026 04:00 UTC (3 audits)" in shown[1]
 
 
 def test_changes_between_any_two_add_up(told):

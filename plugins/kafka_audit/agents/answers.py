@@ -23,6 +23,20 @@ Answer = dict[str, Any]
 MOST_CHARACTERS = 400_000
 """Of an answer: an agent reads each of them."""
 
+_OF_INCIDENT = (
+    "headline",
+    "cause",
+    "severity",
+    "confidence",
+    "confidence_why",
+    "first_seen",
+    "audits",
+    "impacts",
+    "impact",
+    "lifecycle",
+    "worse",
+    "findings",
+)
 _MOST = 200
 _LONGEST = 10_000  # characters of a text; a longer one is left out, not cut: a part of a command is another command
 _PLACE = re.compile(r"[0-9]{1,9}")
@@ -138,10 +152,9 @@ def _incident(place: int, incident: Mapping[str, Any]) -> Answer:
         {"id": f"{root}/remediation/{number}", **{key: step[key] for key in ("kind", "text", "commands", "cost")}}
         for number, step in enumerate(incident["remediation"])
     ]
-    kept = ("headline", "cause", "severity", "confidence", "confidence_why", "impact", "lifecycle", "worse", "findings")
     return {
         "id": root,
-        **{key: incident[key] for key in kept if key in incident},
+        **{key: incident[key] for key in _OF_INCIDENT if key in incident},
         **told,
         "candidates": candidates,
         "steps": steps,

@@ -11,6 +11,7 @@ from kafka_audit.model.finding import Resource
 from kafka_audit.model.report import Report, ReportedIncident
 from kafka_audit.model.text import clean, counted
 from kafka_audit.report import remedies
+from kafka_audit.report.impacts import who_is_hurt
 from kafka_audit.report.plain_text import terminal
 from kafka_audit.report.worsening import worse_text
 
@@ -74,7 +75,7 @@ def alert_message(event: AlertEvent, result: AuditResult, links: Links) -> Alert
         subject=f"[{change}] {result.cluster}: {_headline(event)}",
         action="resolve" if event.change in {AlertKind.RESOLVED, AlertKind.AUDITED_AGAIN} else "trigger",
         facts=tuple(_facts(event, document, incident)),
-        impact="" if incident is None else incident.impact,
+        impact="" if incident is None else who_is_hurt(incident.impacts) or incident.impact,
         reasons="" if document is None or incident is None else terminal.incident_details(document, incident, width=TEXT_WIDTH),
         command="" if incident is None else remedies.command_to_see(incident),
         links=links,

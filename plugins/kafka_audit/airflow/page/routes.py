@@ -128,9 +128,7 @@ def show_cluster(request: Request, visible: VisibleClusters, name: str) -> str:
     if not newest:
         raise HTTPException(status.HTTP_404_NOT_FOUND, f"There is no report of cluster {clean(name)}.")
     document = _document(visible, newest[0].snapshot_id)
-    earlier, _ = _digests(visible, name, timeline.COLUMNS) if document.incidents else ([], [])
-    since = timeline.seen_since(earlier, document.incidents[0].cause) if earlier else ""
-    return _report(request, document, newest=True, notice=" ".join(problems), since=since)
+    return _report(request, document, newest=True, notice=" ".join(problems))
 
 
 @app.get("/snapshots/{snapshot_id}", response_class=HTMLResponse)
@@ -272,14 +270,13 @@ def show_change(visible: VisibleClusters, folder: str, snapshot_id: str, dag: st
     return page
 
 
-def _report(request: Request, document: Report, *, newest: bool, notice: str, since: str = "") -> str:
+def _report(request: Request, document: Report, *, newest: bool, notice: str) -> str:
     query = request.query_params
     around = cluster_page.Around(
         up="../",
         here=f"../clusters/{document.cluster}",
         newest=newest,
         age=pages.age(document.finished_at, datetime.now(UTC)),
-        since=since,
         notice=notice,
         run=query.get("run", "")[: links.LONGEST_RUN],
         run_link=links.of_run(query.get("run", ""), query.get("dag", links.DAG)),

@@ -47,7 +47,6 @@ class Around:
         here: relative path to the page of this cluster.
         newest: whether there is no later report on this cluster.
         age: how long ago it was asked, in words.
-        since: since when the first incident is there, in words; empty where it is new.
         notice: a sentence above everything else, e.g. that this is an old report.
         run: id of the DAG run that led here, to be kept in addresses.
         run_link: where Airflow shows that run.
@@ -58,7 +57,6 @@ class Around:
     here: str
     newest: bool = True
     age: str = ""
-    since: str = ""
     notice: str = ""
     run: str = ""
     run_link: str = ""
@@ -87,7 +85,6 @@ def cluster_page(document: Report, around: Around, *, wanted: Wanted, mode: str 
             here=around.here,
             is_newest=around.newest,
             age=around.age,
-            since=around.since,
             notice=around.notice,
             run_link=around.run_link,
             picture=drawn,
@@ -125,7 +122,6 @@ def standalone(document: Report) -> str:
             here="",
             is_newest=True,
             age="",
-            since="",
             notice="",
             run_link="",
             picture=picture.build_picture(document.matrix),

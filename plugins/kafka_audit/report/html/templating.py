@@ -15,8 +15,9 @@ from kafka_audit.model.commands import Prose
 from kafka_audit.model.report import PlannedChange, ReportedFinding, ReportedStep
 from kafka_audit.model.text import clean, counted, our_line, ranges
 from kafka_audit.report import remedies
+from kafka_audit.report.impacts import who_is_hurt
 from kafka_audit.report.text import candidate_text
-from kafka_audit.report.worsening import worse_text
+from kafka_audit.report.worsening import since_text, worse_text
 
 _LONGEST = 4000
 _CODE = re.compile(r"`([^`\n]{1,4000})`")
@@ -47,6 +48,8 @@ def jinja_environment() -> Environment:
         "by_broker": by_broker,
         "candidate_text": candidate_text,
         "worse_text": worse_text,
+        "since_text": since_text,
+        "who_is_hurt": who_is_hurt,
     }
     found.globals["counted"] = counted
     return found

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import takewhile
 from typing import Any
 
 from kafka_audit.model.finding import Severity, Status
@@ -90,14 +89,6 @@ def headline(digests: Sequence[Digest]) -> str:
     if newest.state.group == UNJUDGED:
         return f"Not judged since {when}: too few reads were answered"
     return f"No incident since {when}"
-
-
-def seen_since(digests: Sequence[Digest], cause: str) -> str:
-    """Return since when audits, newest first, have an incident of this cause; empty where only the newest has it."""
-    seen = list(takewhile(lambda one: any(lane.incident and lane.code == cause for lane in one.lanes), digests))
-    if len(seen) < 2:  # noqa: PLR2004 -- the lifecycle says that it is new
-        return ""
-    return f"since {'at least ' if len(seen) == len(digests) else ''}{_day(seen[-1].finished_at)}, in {len(seen)} audits"
 
 
 def _day(at: str | None) -> str:

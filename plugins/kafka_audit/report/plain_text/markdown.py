@@ -8,12 +8,13 @@ from kafka_audit.model import quoting
 from kafka_audit.model.report import CodeGroup, Report, ReportedIncident, ReportedStep, ReportedViews
 from kafka_audit.model.text import clean, counted, our_line
 from kafka_audit.report import remedies, state, unknowns
+from kafka_audit.report.impacts import who_is_hurt
 from kafka_audit.report.parties import agreement, matrix
 from kafka_audit.report.parties.quorum import quorum_text
 from kafka_audit.report.parties.views import NOT_ASKED, who
 from kafka_audit.report.text import CANDIDATE, LIFECYCLE, candidate_text
 from kafka_audit.report.what_if.next_failure import loss_columns, shown_losses, undecided_names
-from kafka_audit.report.worsening import lifecycle_text
+from kafka_audit.report.worsening import lifecycle_text, since_text
 
 MOST_FINDINGS = 300
 """Findings that are listed; findings.json has them all."""
@@ -114,14 +115,11 @@ def _origin(document: Report) -> Iterator[str]:
 
 def _incident(incident: ReportedIncident, document: Report) -> Iterator[str]:
     yield from ("", f"## {incident.severity}: {escaped(incident.headline)}", "")
-    yield f"{incident.cause}, {escaped(lifecycle_text(incident))}. {markdown_prose(incident.impact)}"
-    yield from (
-        "",
-        f"**{incident.confidence.capitalize()}.** {markdown_prose(incident.confidence_why)}",
-        "",
-        "### Evidence",
-        "",
-    )
+    now = " ".join(f"{who_is_hurt(incident.impacts)} {incident.impact}".split())
+    yield f"{incident.cause}, {escaped(lifecycle_text(incident))}, {escaped(since_text(incident))}. {markdown_prose(now)}"
+    yield from ("", f"**{incident.confidence.capitalize()}.** {markdown_prose(incident.confidence_why)}")
+    yield from _steps(incident, document)
+    yield from ("", "### Evidence", "")
     yield from (f"- for, {escaped(line.observer)}: {markdown_prose(line.text)}" for line in incident.evidence_for)
     yield from (f"- against, {escaped(view.observer)}: {markdown_prose(view.text)}" for view in incident.evidence_against)
     yield from (f"- ? {markdown_prose(text)}" for text in incident.not_known)
@@ -129,6 +127,9 @@ def _incident(incident: ReportedIncident, document: Report) -> Iterator[str]:
         yield from ("", "### Candidates", "")
         yield from (f"- {CANDIDATE[one.state]} {markdown_prose(candidate_text(one))}" for one in incident.candidates)
     yield from _explained(incident.groups)
+
+
+def _steps(incident: ReportedIncident, document: Report) -> Iterator[str]:
     yield from ("", "### Remediation", *_origin(document))
     numbered = [step for step in incident.remediation if step.kind != "do_not"]
     for number, step in enumerate(numbered, 1):
