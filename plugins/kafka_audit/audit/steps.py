@@ -124,6 +124,7 @@ def publish_snapshot(  # noqa: PLR0913 -- one of them replaces a part only in te
     *,
     secrets: Mapping[str, str] | None = None,
     answers: Mapping[str, QueueAnswer] | None = None,
+    first: bool = False,
     take: Take = collector.take_snapshot,
 ) -> str:
     """Take a snapshot of a cluster, publish it, return its id. What does not answer becomes rows, never an error.
@@ -134,6 +135,7 @@ def publish_snapshot(  # noqa: PLR0913 -- one of them replaces a part only in te
         say: gets a line for each step.
         secrets: passwords by the names that `password_env` gives; default: the environment.
         answers: what workers of Airflow queues saw, by vantage.
+        first: nothing was ever read of this cluster.
         take: the collector.
 
     Raises:
@@ -142,6 +144,7 @@ def publish_snapshot(  # noqa: PLR0913 -- one of them replaces a part only in te
     snapshot_id = f"{stamp(time.time())}-{cluster.name}-{tokens.token_hex(2)}"
     given: dict[str, Any] = {} if secrets is None else {"secrets": secrets}
     given |= {"answers": answers} if answers else {}
+    given |= {"first": first} if first else {}
     store.write(take(cluster, snapshot_id=snapshot_id, say=say, **given))
     release_memory()
     return snapshot_id

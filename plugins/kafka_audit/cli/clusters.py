@@ -105,12 +105,12 @@ def what_a_file_adds(cluster: Cluster) -> str:
     else:
         where = f"zookeeper: {json.dumps(cluster.zookeeper.connect)}"
     return f"""\
-a cluster file measures more. In clusters.yaml:
-  clusters:
-    {json.dumps(cluster.name)}:
-      {where}
-      vantages: {{brokers: {{command: [ssh, "kafka-{{broker_id}}"], role: broker}}}}      # do brokers reach each other?
-      logs: {{command: [ssh, "kafka-{{broker_id}}", tail, -n, "20000", /var/log/kafka/server.log]}}
-      properties: ["/etc/kafka/server-{{broker_id}}.properties"]
-  and where brokers require a login: security: {{protocol: SASL_SSL, mechanism: SCRAM-SHA-512, username: …, password_env: …}}
-then: kafka-audit run {cluster.name}      # clusters.example.yaml documents every key"""
+# A cluster file measures more. clusters.yaml, then: kafka-audit run {cluster.name}
+clusters:
+  {json.dumps(cluster.name)}:
+    {where}
+    vantages: {{brokers: {{command: [ssh, "kafka-{{broker_id}}"], role: broker}}}}  # do brokers reach each other?
+    logs: {{command: [ssh, "kafka-{{broker_id}}", tail, -n, "20000", /var/log/kafka/server.log]}}
+    properties: ["/etc/kafka/server-{{broker_id}}.properties"]
+    # where brokers require a login: security: {{protocol: SASL_SSL, mechanism: SCRAM-SHA-512, username: …, password_env: …}}
+# clusters.example.yaml documents every key"""

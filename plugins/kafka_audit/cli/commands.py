@@ -97,27 +97,32 @@ _COMPARED = 2  # the snapshot and the one before, which are judged and then repo
 def run_command(arguments: argparse.Namespace) -> int:
     """Snapshot, compare, report, judge."""
     say = console.Progress(quiet=arguments.quiet)
-    store, document = audit_and_report(arguments, say, arguments.baseline, show_all=arguments.all)
+    cluster, root = clusters.cluster_without_airflow(arguments), _store(arguments).root
+    is_first = not has_answered(History(root), cluster.name)
+    store, document = audit_and_report(arguments, say, arguments.baseline, show_all=arguments.all, first=is_first)
     for place in rendering.write_forms(store, document, arguments.format.files, newest=True):
         say(f"wrote {place}")
-    rendering.write_report(document, arguments.format.page, full=arguments.all)
+    if arguments.format.page == "json" or document.coverage.answered or not is_first:
+        rendering.write_report(document, arguments.format.page, full=arguments.all)
+    else:
+        rendering.write_not_audited(document)
+        return gate.FAILED
     code, sentence = gate.evaluate_gate(document, arguments.fail_on, arguments.min_coverage)
-    if arguments.cluster is None:
-        for line in clusters.what_a_file_adds(clusters.cluster_without_airflow(arguments)).splitlines():
-            say(line)
+    if arguments.cluster is None and not arguments.quiet:
+        console.hint(clusters.what_a_file_adds(cluster))
     say(sentence)  # last: it is what a terminal shows after all the rest
     return code
 
 
 def audit_and_report(
-    arguments: argparse.Namespace, say: console.Progress, baseline: str, *, show_all: bool = False
+    arguments: argparse.Namespace, say: console.Progress, baseline: str, *, show_all: bool = False, first: bool = False
 ) -> tuple[Store, Report]:
     """Snapshot a cluster, compare it with the baseline (an id, `latest` or `none`), write the report; return store and report."""
     cluster, store = clusters.cluster_without_airflow(arguments), _store(arguments)
     if baseline not in {"latest", "none"}:
         store.verify(baseline)  # report a wrong or damaged id now, not after the audit
     answer = engines.engine_of(arguments.engine)
-    snapshot_id = _collect(cluster, store, say)
+    snapshot_id = _collect(cluster, store, say, first=first)
     baselines = None if baseline == "latest" else {snapshot_id: _id(baseline)}
     run_id = _run_id()
     described = {cluster.name: cluster}
@@ -187,8 +192,13 @@ def _store(arguments: argparse.Namespace) -> Store:
     return store
 
 
-def _collect(cluster: Cluster, store: Store, say: console.Progress) -> str:
-    snapshot_id = audit.publish_snapshot(cluster, store, say)
+def has_answered(history: History, cluster: str) -> bool:
+    """Return whether an audit of a cluster was ever answered, as far as the store knows: else its address may be wrong."""
+    return any(digest.answered for digest in _digests(history, list(history.snapshots().get(cluster, ()))))
+
+
+def _collect(cluster: Cluster, store: Store, say: console.Progress, *, first: bool = False) -> str:
+    snapshot_id = audit.publish_snapshot(cluster, store, say, first=first)
     say(f"snapshot {snapshot_id}")
     return snapshot_id
 

@@ -92,13 +92,14 @@ _FILE_SHARE = 0.1  # of an audit's time that is left for server.properties, and 
 _KEPT = 2  # samples whose rows stay: a difference is judged by the last two
 
 
-def take_snapshot(
+def take_snapshot(  # noqa: PLR0913 -- what a snapshot is taken of, and by what
     cluster: Cluster,
     *,
     snapshot_id: str,
     say: Callable[[str], None],
     secrets: Mapping[str, str] = os.environ,
     answers: Mapping[str, QueueAnswer] = MappingProxyType({}),
+    first: bool = False,
 ) -> Snapshot:
     """Ask ZooKeeper, every broker and every vantage, as often as their differences need, and return what they said.
 
@@ -108,6 +109,7 @@ def take_snapshot(
         say: receives one line for each step.
         secrets: where variables named by `password_env` are looked up.
         answers: what workers of Airflow queues saw, by the name of their vantage.
+        first: nothing was ever read of this cluster: where nothing answers, its address is wrong, and a second look is no use.
 
     Raises:
         UsageError: the cluster file names no source, a chroot without Kafka, or an address that is none. A source that does
@@ -121,7 +123,7 @@ def take_snapshot(
     logins = ClusterLogins(cluster, secrets)
     budget = Budget(cluster)
     try:
-        collected, samples, kraft = _collected(cluster, book, say, secrets, logins, budget, answers)
+        collected, samples, kraft = _collected(cluster, book, say, secrets, logins, budget, answers, first=first)
     finally:
         budget.close()
     collected = replace(collected, rows=with_listener_names(collected.rows))
@@ -144,13 +146,15 @@ def _collected(  # noqa: PLR0913, PLR0917 -- see `take_snapshot`
     logins: ClusterLogins,
     budget: Budget,
     answers: Mapping[str, QueueAnswer],
+    *,
+    first: bool,
 ) -> tuple[Collected, int, bool]:
     """Return what was collected, how many samples were taken, and whether brokers run without ZooKeeper."""
     files = budget.left() * _FILE_SHARE * (bool(cluster.properties) + (cluster.logs is not None))
     within = budget.part(budget.left() - files)
     sampler = Sampler(cluster, book, say, secrets, logins, within, answers)
     samples = _TakenSamples(cluster, sampler, book, say, within.deadline)
-    samples.take()
+    samples.take(once=first)
     found, number = samples.collected(), len(samples.taken)
     rows = found.rows
     kept = keep_brokers(cluster.limits.brokers, _vouchers(found, samples.newest(), budget.named))
@@ -188,8 +192,11 @@ class _TakenSamples:
         self._examined: list[ExaminedSample] = []
         self.taken: list[Collected] = []
 
-    def take(self) -> None:
-        """Take one sample, and more while differences have not settled: the second of what is in doubt, the others whole."""
+    def take(self, *, once: bool) -> None:
+        """Take one sample, and more while differences have not settled: the second of what is in doubt, the others whole.
+
+        With `once`, a sample in which nothing answered is the only one.
+        """
         reason: str | None = "first"
         again: SampleAgain | None = None
         while reason is not None:
@@ -198,7 +205,9 @@ class _TakenSamples:
             self.taken[:-_KEPT] = [Collected()] * len(self.taken[:-_KEPT])
             lasted = time.monotonic() - began
             self._examined = [*self._examined[-1:], ExaminedSample(self._with_views(self.newest()), self._expect)]
-            reason = self._why_again()
+            reads = [row for row in self.taken[-1].rows if isinstance(row, SourceRead)]
+            silent = once and bool(reads) and not any(read.outcome == "answered" for read in reads)
+            reason = None if silent else self._why_again()
             again = None if reason is None or len(self.taken) > 1 or self._asks_everything else self._again()
             if reason is not None and not self._wait(reason, lasted):
                 return

@@ -38,6 +38,11 @@ class OneLine(logging.Formatter):
         return inert(our_line(without_logins(f"kafka-audit: {record.name}: {record.getMessage()}"), _LONGEST_LINE))
 
 
+def hint(text: str) -> None:
+    """Write lines to stderr that can be copied as they are."""
+    sys.stderr.write(f"\n{inert(without_logins(text))}\n\n")
+
+
 def complain(text: str) -> None:
     """Write one line about what went wrong to stderr; `text` may hold what a file or a cluster said."""
     sys.stderr.write(f"kafka-audit: {inert(our_line(without_logins(text), _LONGEST_ERROR))}\n")

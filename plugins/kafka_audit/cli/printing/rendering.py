@@ -19,6 +19,11 @@ def write_report(document: Report, form: str, *, full: bool = False) -> None:
     console.write_result(page(document, form, full=full))
 
 
+def write_not_audited(document: Report) -> None:
+    """Say on stdout that nothing answered, where nothing ever has."""
+    console.write_result(terminal.not_audited(document, width=console.width()))
+
+
 def page(document: Report, form: str, *, full: bool = False) -> str:
     """Return a report as `text`, which is a summary unless it is asked for in `full`, or as `json`."""
     if form == "json":

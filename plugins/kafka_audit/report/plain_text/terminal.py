@@ -1,6 +1,6 @@
 """The terminal page: all incidents in a few lines each, then the worst of them, the matrix, single findings, and NOT KNOWN.
 
-An incident is told in one order: what is broken, since when, who is hurt, what to do, why.
+The facts of an incident come in one order: what is broken, since when, who is hurt, what to do, why.
 """
 
 from collections.abc import Iterator, Sequence
@@ -51,6 +51,16 @@ def terminal_report(document: Report, *, width: int, color: bool, full: bool = F
     """
     page = _AuditPage(document, max(width, 60), Paint(on=color), full=full)
     return "\n".join(line.rstrip() for line in page.lines()).rstrip("\n") + "\n"
+
+
+def not_audited(document: Report, *, width: int) -> str:
+    """Return what stands instead of a page where nothing answered, and nothing ever has: a wrong address is the likeliest."""
+    unknown = document.coverage.unknown
+    places = dict.fromkeys(f"{read.target or read.observer} ({read.kind})" for read in unknown)
+    lines = [f"Not audited: nothing answers at {listing(places, _ALIKE) or 'any address'}. Nothing was judged."]
+    needs = dict.fromkeys(read.needs for read in unknown if read.needs)
+    lines += [f"Check the address and the port. Needed: {listing(needs, _ALIKE)}."] if needs else []
+    return "".join(f"{line}\n" for text in lines for line in wrap(our_line(text, 1000), max(width, 60)))
 
 
 def incident_details(document: Report, incident: ReportedIncident, *, width: int) -> str:
@@ -107,7 +117,7 @@ class _AuditPage:
     def all_incidents(self) -> Iterator[str]:
         """Yield each incident with since when, who is hurt and its first command, where there are several."""
         every = self.document.incidents
-        if len(every) < 2:  # noqa: PLR2004 -- one is told below
+        if len(every) < 2:  # noqa: PLR2004 -- one has its own block below
             return
         yield self.paint("bold", f"{len(every)} INCIDENTS")
         shown = every if self.most is None or len(every) <= _FIRST + 1 else every[:_FIRST]
