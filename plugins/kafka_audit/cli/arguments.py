@@ -114,6 +114,7 @@ def parse_arguments(argv: Sequence[str]) -> Callable[[], int]:
     arguments, rest = parser.parse_known_args(argv)
     if rest:
         parser.error(f"unknown argument {rest[0]!r}{did_you_mean(rest[0], _options(parser, arguments.command))}")
+    arguments.typed = tuple(argv)
     return functools.partial(_call, arguments)
 
 

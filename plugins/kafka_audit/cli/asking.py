@@ -62,7 +62,8 @@ def _snapshot(arguments: argparse.Namespace, say: console.Progress) -> tuple[Sto
         manifest = store.manifest(arguments.subject)
         return store, manifest.snapshot_id, clusters.clusters_if_any(arguments.config).get(manifest.cluster)
     arguments.cluster = arguments.subject
-    _require_described(arguments, store)
+    if arguments.subject is not None:
+        _require_described(arguments, store)
     cluster = clusters.cluster_without_airflow(arguments)
     store.prepare()
     snapshot_id = audit.publish_snapshot(cluster, store, say)

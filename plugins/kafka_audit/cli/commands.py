@@ -103,7 +103,8 @@ def run_command(arguments: argparse.Namespace) -> int:
     for place in rendering.write_forms(store, document, arguments.format.files, newest=True):
         say(f"wrote {place}")
     if arguments.format.page == "json" or document.coverage.answered or not is_first:
-        rendering.write_report(document, arguments.format.page, full=arguments.all)
+        shown = document if arguments.cluster is not None else rendering.as_typed(document, arguments.typed)
+        rendering.write_report(shown, arguments.format.page, full=arguments.all)
     else:
         rendering.write_not_audited(document)
         return gate.FAILED

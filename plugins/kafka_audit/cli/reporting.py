@@ -54,12 +54,22 @@ def reported_snapshot(store: Store, subject: str, say: console.Progress) -> Mani
     raise UsageError(msg)
 
 
+def stored_at(path: Path) -> tuple[Path, str] | None:
+    """Return the store and the snapshot that a path in a store names: a snapshot's folder, or a file in it; None for others."""
+    for folder in (path, path.parent):
+        if folder.parent.name == "snapshots" and cluster_of(folder.name) is not None and folder.is_dir():
+            return folder.parent.parent, folder.name
+    return None
+
+
 def report_command(arguments: argparse.Namespace) -> int:
     """Render the report on a stored snapshot, or in a bundle, again; nothing is asked, nothing is judged."""
-    if bundle_reading.is_bundle(arguments.snapshot):
+    inside = stored_at(Path(arguments.snapshot))
+    if inside is None and bundle_reading.is_bundle(arguments.snapshot):
         return _report_of_bundle(arguments)
-    store = Store(arguments.out or arguments.store)
-    snapshot_id = reported_snapshot(store, arguments.snapshot, console.Progress(quiet=False)).snapshot_id
+    root, subject = inside or (arguments.out or arguments.store, arguments.snapshot)
+    store = Store(root)
+    snapshot_id = reported_snapshot(store, subject, console.Progress(quiet=False)).snapshot_id
     document = store.shown_report(snapshot_id)
     if document is None:
         msg = f"snapshot {snapshot_id} has no report; `kafka-audit diff EARLIER {snapshot_id}` creates it"

@@ -1,6 +1,9 @@
 """A report on stdout, and in further forms beside the stored one."""
 
+import shlex
 from collections.abc import Sequence
+
+from msgspec import structs
 
 from kafka_audit.cli.printing import console
 from kafka_audit.model.report import Report, report_text
@@ -22,6 +25,16 @@ def write_report(document: Report, form: str, *, full: bool = False) -> None:
 def write_not_audited(document: Report) -> None:
     """Say on stdout that nothing answered, where nothing ever has."""
     console.write_result(terminal.not_audited(document, width=console.width()))
+
+
+def as_typed(document: Report, words: Sequence[str]) -> Report:
+    """Return a report that proves a repair by the command that was typed: `run NAME` needs a cluster file, which names it."""
+    typed = shlex.join(["kafka-audit", *words])
+    incidents = []
+    for incident in document.incidents:
+        steps = (structs.replace(s, commands=(typed,), lines=()) if s.kind == "prove" else s for s in incident.remediation)
+        incidents.append(structs.replace(incident, remediation=tuple(steps)))
+    return structs.replace(document, incidents=tuple(incidents))
 
 
 def page(document: Report, form: str, *, full: bool = False) -> str:
