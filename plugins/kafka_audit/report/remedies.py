@@ -7,6 +7,7 @@ from collections.abc import Iterable
 
 from kafka_audit.model import quoting
 from kafka_audit.model.commands import Code, Command, CommentLine, Line, Part, Prose, SettingLine
+from kafka_audit.model.finding import Confidence
 from kafka_audit.model.report import (
     MarginStep,
     PlannedChange,
@@ -76,6 +77,15 @@ def first_command(step: ReportedStep) -> str:
     """Return the first command of a step, "" without one; a comment is none."""
     commands = [*quoting.lines(line for line in _lines(step) if isinstance(line, Command))] or step_lines(step)
     return next((line for line in commands if not line.startswith("#")), "")
+
+
+DECIDE_FIRST = "once the cause is decided"
+"""What a report says of the repair of a cause that is only suspected."""
+
+
+def waits_for_a_decision(step: ReportedStep, incident: ReportedIncident) -> bool:
+    """Return whether a step repairs what may not be the cause: a restart that was for nothing is the least that it costs."""
+    return step.kind in {"quick", "lasting"} and incident.confidence == Confidence.SUSPECTED
 
 
 def command_to_see(incident: ReportedIncident) -> str:

@@ -48,10 +48,12 @@ def jinja_environment() -> Environment:
         "by_broker": by_broker,
         "candidate_text": candidate_text,
         "worse_text": worse_text,
+        "waits_for_a_decision": remedies.waits_for_a_decision,
         "since_text": since_text,
         "who_is_hurt": who_is_hurt,
     }
     found.globals["counted"] = counted
+    found.globals["decide_first"] = remedies.DECIDE_FIRST
     return found
 
 

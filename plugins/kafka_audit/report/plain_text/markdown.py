@@ -134,7 +134,8 @@ def _steps(incident: ReportedIncident, document: Report) -> Iterator[str]:
     numbered = [step for step in incident.remediation if step.kind != "do_not"]
     for number, step in enumerate(numbered, 1):
         cost = f" Cost: {markdown_prose(step.cost)}" if step.cost else ""
-        yield from ("", f"{number}. **{_STEPS[step.kind]}.** {_step_text(step)}{cost}")
+        doubt = f", {remedies.DECIDE_FIRST}" if remedies.waits_for_a_decision(step, incident) else ""
+        yield from ("", f"{number}. **{_STEPS[step.kind]}{doubt}.** {_step_text(step)}{cost}")
         if step.commands:
             yield from ("", *(f"   {line}" for line in quoting.markdown_block(remedies.step_lines(step))))
     for step in incident.remediation:

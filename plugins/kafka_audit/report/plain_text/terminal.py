@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from datetime import datetime
 
 from kafka_audit.model.finding import CHANGES, Resource, Severity
-from kafka_audit.model.report import Report, ReportedFinding, ReportedIncident, ReportedStep
+from kafka_audit.model.report import Report, ReportedFinding, ReportedIncident
 from kafka_audit.report import remedies, unknowns
 from kafka_audit.report.impacts import who_is_hurt
 from kafka_audit.report.parties import agreement, matrix, reach
@@ -151,7 +151,7 @@ class _AuditPage:
         yield from wrap(clean_prose(how), self.width, _INDENT)
         yield from self.section("DO")
         yield from self.origin("    ")
-        yield from self.steps(incident.remediation)
+        yield from self.steps(incident)
         yield from self.why(incident)
 
     def why(self, incident: ReportedIncident) -> Iterator[str]:
@@ -198,11 +198,14 @@ class _AuditPage:
         yield lines[0].replace("@", sign, 1)
         yield from lines[1:]
 
-    def steps(self, steps: Sequence[ReportedStep]) -> Iterator[str]:
+    def steps(self, incident: ReportedIncident) -> Iterator[str]:
+        steps = incident.remediation
         numbered = [step for step in steps if step.kind != "do_not"]
         for number, step in enumerate(numbered, 1):
             text = remedy_text(remedies.step_text(step))
-            text = text if step.kind == "see" else f"{_STEP[step.kind]}: {text}"
+            if step.kind != "see":
+                doubt = f", {remedies.DECIDE_FIRST}" if remedies.waits_for_a_decision(step, incident) else ""
+                text = f"{_STEP[step.kind]}{doubt}: {text}"
             yield from wrap(text, self.width, f"    {number}  ", "       ")
             yield from (f"         {line}" for line in remedies.step_lines(step))
             if step.cost:
