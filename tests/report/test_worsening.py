@@ -38,7 +38,7 @@ def test_every_form_of_the_report_says_so_in_the_same_words(history):
     assert '<span class="chip">worse: now broker 3 too</span>' in page
     assert '<span class="chip">= ongoing</span>' not in page
     assert "KA302, measured; = ongoing, worse: now broker 3 too." in terminal_report(report_of(document), width=100, color=False)
-    assert "KA302, = ongoing, worse: now broker 3 too." in markdown_report(report_of(document))
+    assert "KA302, = ongoing, worse: now broker 3 too, since " in markdown_report(report_of(document))
 
 
 def test_an_incident_says_since_when_it_lasts_and_how_many_audits_found_it(history):

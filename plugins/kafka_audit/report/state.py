@@ -8,6 +8,7 @@ from msgspec import Struct
 from kafka_audit.model.finding import Severity, SeverityName, Status
 from kafka_audit.model.report import Count, Report
 from kafka_audit.model.text import counted, our_line
+from kafka_audit.report.text import utc_text
 
 INCIDENT, UNJUDGED, QUIET = "Incident", "Not judged", "No incident"
 GROUPS = (INCIDENT, UNJUDGED, QUIET)
@@ -26,7 +27,10 @@ class CheckState:
 
 
 class Basis(Struct, frozen=True, kw_only=True):
-    """What of a report decides its state: the worst incident and how many there are, and unmuted failures with their worst."""
+    """What of a report decides its state: the worst incident and how many there are, and unmuted failures with their worst.
+
+    `since` is when the first audit that found the worst incident ended; None where it is new, or not known.
+    """
 
     asked: Count
     answered: Count
@@ -36,6 +40,7 @@ class Basis(Struct, frozen=True, kw_only=True):
     lifecycle: str
     failed: Count
     worst: SeverityName
+    since: str | None = None
 
 
 def basis(document: Report) -> Basis:
@@ -51,6 +56,7 @@ def basis(document: Report) -> Basis:
         lifecycle=first.lifecycle if first else "",
         failed=len(failed),
         worst=max(failed, default=Severity.INFO).word,
+        since=first.first_seen if first and first.audits > 1 else None,
     )
 
 
@@ -82,6 +88,7 @@ def state_of_basis(basis: Basis, min_coverage: float) -> CheckState:
 
 def _incident(basis: Basis) -> CheckState:
     more = basis.incidents - 1
-    note = f"{basis.severity.lower()}, {basis.lifecycle}"
+    when = utc_text(basis.since, "%d %b %H:%M")
+    note = f"{basis.severity.lower()}, {f'since {when}' if when else basis.lifecycle}"
     headline = our_line(basis.headline) + (f", and {counted(more, 'more incident')}" if more else "")
     return CheckState(group=INCIDENT, mark=basis.severity.lower(), word="incident", note=note, sentence=headline)

@@ -4,6 +4,7 @@ import re
 import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import datetime
 
 from kafka_audit.model import quoting
 from kafka_audit.model.commands import Prose
@@ -24,6 +25,7 @@ __all__ = [
     "ranges",
     "remedy_text",
     "start_upper",
+    "utc_text",
     "wrap",
 ]  # fmt: skip
 
@@ -61,6 +63,14 @@ class Paint:
     def __call__(self, style: str, text: str) -> str:
         """Return `text` in the colour of a severity, or of `unknown`, `good`, `bold`, `dim`."""
         return f"\x1b[{_CODES[style]}m{text}\x1b[0m" if self.on and text else text
+
+
+def utc_text(value: str | None, form: str = "%d %b %Y %H:%M UTC") -> str:
+    """Return a time of a report as a sentence shows it; "" for one that is not known, or that a stored report has malformed."""
+    try:
+        return "" if value is None else datetime.fromisoformat(value).strftime(form).lstrip("0")
+    except ValueError:
+        return ""
 
 
 def clean_prose(text: str, limit: int = 1000) -> str:

@@ -2,14 +2,13 @@
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 
 from msgspec import UNSET
 
 from kafka_audit.model.finding import Finding, Incident, Lifecycle, Resource, Severity, SeverityName, Status
 from kafka_audit.model.report import EarlierIncident, Report, ReportedFinding, ReportedIncident, Worse
 from kafka_audit.model.text import brokers, clean, counted, listing
-from kafka_audit.report.text import LIFECYCLE
+from kafka_audit.report.text import LIFECYCLE, utc_text
 
 _MOST_JOINED = 100
 """Brokers or topics of one incident that the document names."""
@@ -112,8 +111,7 @@ def _continued(
 
 def since_text(incident: ReportedIncident | EarlierIncident) -> str:
     """Return since when an incident lasts: `since 29 Nov 2026 14:02 UTC (3 audits)`, `first seen in this audit`."""
-    if incident.audits > 1 and incident.first_seen is not None:
-        when = datetime.fromisoformat(incident.first_seen).strftime("%d %b %Y %H:%M UTC").lstrip("0")
+    if incident.audits > 1 and (when := utc_text(incident.first_seen)):
         return f"since {when} ({incident.audits} audits)"
     if isinstance(incident, ReportedIncident) and incident.lifecycle is Lifecycle.ONGOING:
         return "since an earlier audit"

@@ -135,9 +135,11 @@ def show_cluster(request: Request, visible: VisibleClusters, name: str) -> str:
 def show_snapshot(request: Request, visible: VisibleClusters, snapshot_id: str) -> str:
     """Show the report on one snapshot."""
     document = _document(visible, snapshot_id)
-    newest, _ = _digests(visible, document.cluster, 1)
+    newest, _ = _digests(visible, document.cluster, timeline.COLUMNS)
     is_newest = bool(newest) and newest[0].snapshot_id == snapshot_id
-    notice = "" if is_newest else "This is an old report. A newer report of this cluster exists."
+    cause = document.incidents[0].cause if document.incidents else None
+    later = [digest for digest in reversed(newest) if digest.snapshot_id > snapshot_id]
+    notice = "" if is_newest else timeline.what_came_after(cause, later)
     return _report(request, document, newest=is_newest, notice=notice)
 
 

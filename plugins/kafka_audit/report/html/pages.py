@@ -174,8 +174,9 @@ def _with_age(digests: Sequence[Digest], now: datetime) -> CheckState:
     return replace(newest.state, group=UNJUDGED, mark="unknown", word="stale", note=f"{missed} missed", sentence=sentence)
 
 
-def _worst_first(entry: Mapping[str, Any]) -> tuple[int, int, str]:
-    return GROUPS.index(entry["state"].group), -_HEIGHTS[entry["state"].mark], entry["cluster"]
+def _worst_first(entry: Mapping[str, Any]) -> tuple[int, int, int, str]:
+    incidents = entry["digest"].basis.incidents if entry["digest"] else 0
+    return GROUPS.index(entry["state"].group), -_HEIGHTS[entry["state"].mark], -incidents, entry["cluster"]
 
 
 def trend(marks: Sequence[str]) -> Markup:

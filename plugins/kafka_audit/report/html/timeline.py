@@ -91,6 +91,19 @@ def headline(digests: Sequence[Digest]) -> str:
     return f"No incident since {when}"
 
 
+def what_came_after(cause: str | None, later: Sequence[Digest]) -> str:
+    """Return what an old report says above everything else: whether its worst incident is over, as far as digests are kept.
+
+    Args:
+        cause: the check of its worst incident; None where it has none.
+        later: digests after it, oldest first.
+    """
+    over = next((digest for digest in later if cause and not any(d.incident and d.code == cause for d in digest.lanes)), None)
+    if over is None:
+        return "This is an old report. A newer report of this cluster exists."
+    return f"This is an old report. What it begins with is resolved in the report of {_day(over.finished_at)}."
+
+
 def _day(at: str | None) -> str:
     return f"{at[:10]} {at[11:16]} UTC" if at else "an unknown time"
 
