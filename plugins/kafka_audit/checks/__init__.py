@@ -7,17 +7,15 @@ cases, which tests run and `explain` shows.
 
 A check is a pure function of a `ClusterView`: it yields judgements, each of one resource. `@gate_check` functions are checks that
 no audit runs: the gate before a change does, over a view that also holds the plan (`PlannedNode`) and what the audit said
-(`Verdict`). Which tables a check rests on is seen in its cases: `make accept` takes each table away and writes `needs.json`.
+(`Verdict`). Which tables a check rests on is seen in its cases: `make accept` takes each table away and writes the key `needs`.
 """
 
 import importlib
 import inspect
-import json
 import pkgutil
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache, partial
-from importlib.resources import files
 from types import MappingProxyType
 
 from kafka_audit.cluster.view import ClusterView
@@ -84,7 +82,7 @@ def check(
             name=function.__name__,
             family=family,
             severity=severity,
-            needs=_needs().get(code, ()),
+            needs=tuple(getattr(tables, table) for table in texts["needs"]),
             says=MappingProxyType({Status(status): text for status, text in texts["says"].items()}),
             function=function,
             kind=kind,
@@ -105,12 +103,6 @@ def catalogue() -> Mapping[str, Check]:
     """Return all checks by code, importing every module below this package once (works inside a zip too)."""
     _import_all()
     return MappingProxyType(dict(sorted(_REGISTRY.items())))
-
-
-@cache
-def _needs() -> Mapping[str, tuple[type[Row], ...]]:
-    raw: dict[str, list[str]] = json.loads(files(__package__).joinpath("needs.json").read_text(encoding="utf-8"))
-    return {code: tuple(getattr(tables, name) for name in names) for code, names in raw.items()}
 
 
 @cache
