@@ -2,8 +2,9 @@
 
 The file has the only English of a check: `says`, a message template for each status over the judgement's evidence, for example
 `FAIL: "Broker {broker} does not list {missing}"`; `page`, what operators read after the first paragraph of the function's
-docstring; and `remedies`, by the form of a file, its steps where they differ from the page (`lint/remedies.py`). Then come the
-cases, which tests run and `explain` shows.
+docstring; and `remedies`, by the form of a file, its steps where they differ from the page (`lint/remedies.py`). `incident` says
+what its failures explain, and `story` how that is told (`incidents/causes/declared.py`). Then come the cases, which tests run and
+`explain` shows.
 
 A check is a pure function of a `ClusterView`: it yields judgements, each of one resource. `@gate_check` functions are checks that
 no audit runs: the gate before a change does, over a view that also holds the plan (`PlannedNode`) and what the audit said
@@ -17,6 +18,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache, partial
 from types import MappingProxyType
+from typing import Any
 
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model import tables
@@ -50,6 +52,11 @@ class Check:
     since: str = "0.1.0"
     doc: str = field(default="", repr=False)  # the page: Markdown
     remedies: Mapping[str, str] = field(default_factory=dict, repr=False)  # by the form of a linted file
+    incident: Mapping[str, Mapping[str, Any]] = field(default_factory=dict, repr=False)  # `incidents/causes/declared.py`
+
+    def story(self, name: str) -> Mapping[str, Any] | None:
+        """Return the template of the story of one of its incidents; None if its file has none."""
+        return _stories(self.family, self.name).get(name)
 
 
 def check(
@@ -76,7 +83,7 @@ def check(
             msg = f"{code} is registered twice: {_REGISTRY[code].name} and {function.__name__}"
             raise ValueError(msg)
         family, name = function.__module__.split(".")[-2:]
-        texts = package_yaml(__package__, family, f"{name}.yaml", until="cases")  # nine tenths of a file are cases
+        texts = package_yaml(__package__, family, f"{name}.yaml", until=("story", "cases"))  # nine tenths of a file are cases
         _REGISTRY[code] = Check(
             code=code,
             name=function.__name__,
@@ -90,10 +97,17 @@ def check(
             by_files=by_files,
             doc=f"{inspect.cleandoc(function.__doc__ or '')}\n\n{texts['page']}".rstrip(),
             remedies=MappingProxyType(texts.get("remedies", {})),
+            incident=MappingProxyType(texts.get("incident", {})),
         )
         return function
 
     return wrap
+
+
+@cache
+def _stories(family: str, name: str) -> Mapping[str, Mapping[str, Any]]:
+    found = package_yaml(__package__, family, f"{name}.yaml", since="story", until=("cases",))
+    return MappingProxyType(found or {})
 
 
 gate_check = partial(check, kind="gate")

@@ -117,6 +117,7 @@ def _targets(case: Case) -> tuple[str, ...]:
 
 DOUBTFUL_LOGIN = Cause(
     codes=("KA001",),
+    tier="rights",
     meaning="the party at the address of a broker requests a weak SCRAM proof, or does not prove that it has the credential",
     cases=doubtful,
     story=doubtful_story,
@@ -125,6 +126,7 @@ DOUBTFUL_LOGIN = Cause(
 
 LOGIN_REFUSED = Cause(
     codes=("KA001",),
+    tier="rights",
     meaning="brokers do not accept the auditor's login",
     cases=logins,
     story=login_story,

@@ -1,4 +1,4 @@
-"""The story of a case: the texts of the YAML file beside a cause, filled with facts.
+"""The story of a case: the texts under `story` in the file of a check, filled with facts.
 
 A story has these parts; each but `headline` may be missing.
 
@@ -20,13 +20,16 @@ and `when`, or with `run` and `each: endpoints`, once for each item, whose attri
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from string import Formatter
 from types import MappingProxyType
 from typing import Any
 
-from kafka_audit.incidents.causes.repair import connect_commands, prove
-from kafka_audit.incidents.causes.rule import Case, Story, changed_before, evidence_of
+from kafka_audit.checks.incident import Case, StoryFacts, changed_before, evidence_of
+from kafka_audit.checks.repair import connect_commands, prove
+from kafka_audit.incidents.causes.candidates import candidates_of
+from kafka_audit.incidents.causes.rule import Story
 from kafka_audit.incidents.tools import zookeeper_address
 from kafka_audit.model.commands import Line, command, remark
 from kafka_audit.model.finding import HEDGE, CauseCandidate, Confidence, Evidence, Step
@@ -62,23 +65,30 @@ def told(  # noqa: PLR0913 -- what no template can say
         cause: the code, if it is not that of the findings.
         facts: numbers, texts, lists of texts, ids of brokers, commands and steps by name. Texts are cleaned here.
     """
-    sure = confidence or case.confidence()
-    template = _template(name)
-    texts = _Texts(case, sure, facts, template.get("with", {}))
+    said = StoryFacts(
+        facts=facts, evidence=evidence, against=against, not_known=tuple(not_known), confidence=confidence, cause=cause
+    )
+    return replace(declared_story(case, _template(name), said), candidates=candidates)
+
+
+def declared_story(case: Case, template: Mapping[str, Any], said: StoryFacts) -> Story:
+    """Return the story of a case by a template; the evidence of its first finding are facts as well."""
+    sure = said.confidence or case.confidence()
+    texts = _Texts(case, sure, said.facts, template.get("with", {}))
     return Story(
         headline=fitting(texts.lines(template["headline"])),
         impact=texts.joined(template.get("impact", "")),
         confidence=sure,
         why=texts.joined(template.get("why", "")),
         speaks_for=(
-            *(evidence_of(case.roots) if evidence is None else evidence),
+            *(evidence_of(case.roots) if said.evidence is None else said.evidence),
             *changed_before(case, template.get("changes", ())),
         ),
-        against=tuple(against),
-        not_known=(*texts.lines(template.get("not_known", ())), *not_known),
+        against=tuple(said.against),
+        not_known=(*texts.lines(template.get("not_known", ())), *said.not_known),
         steps=tuple(texts.steps(case, template.get("steps", ()))),
-        cause=cause,
-        candidates=candidates,
+        cause=said.cause,
+        candidates=candidates_of(said.edges),
     )
 
 
@@ -95,6 +105,7 @@ class _Texts:
     def __init__(self, case: Case, confidence: Confidence, facts: Mapping[str, object], named: Mapping[str, Any]) -> None:
         view = case.view
         self.facts: dict[str, Any] = {
+            **(case.roots[0].evidence if case.roots else {}),
             "brokers": case.brokers,
             "cluster": view.snapshot.cluster,
             "connect": connect_commands(case.endpoints, 5),

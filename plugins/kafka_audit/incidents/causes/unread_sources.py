@@ -3,10 +3,10 @@
 from collections.abc import Iterable
 from dataclasses import replace
 
+from kafka_audit.checks.repair import reconnect_commands
 from kafka_audit.cluster.answers.reads import (
     observer_name,
 )
-from kafka_audit.incidents.causes.repair import reconnect_commands
 from kafka_audit.incidents.causes.rule import (
     Case,
     Cause,
@@ -166,6 +166,7 @@ def evidence_of_failed_reads(case: Case) -> tuple[Evidence, ...]:
 
 UNTRUSTED = Cause(
     codes=("KA001",),
+    tier="rights",
     meaning="the cluster file does not trust the addresses of brokers, so that no login was tried",
     cases=untrusted,
     story=untrusted_story,
@@ -173,6 +174,7 @@ UNTRUSTED = Cause(
 
 WITHOUT_TOKEN = Cause(
     codes=("KA001",),
+    tier="rights",
     meaning="the auditor received no access token (OAUTHBEARER), so that no login was tried",
     cases=tokens,
     story=token_story,
@@ -181,6 +183,7 @@ WITHOUT_TOKEN = Cause(
 
 WITHOUT_TICKET = Cause(
     codes=("KA001",),
+    tier="rights",
     meaning="the auditor has no valid Kerberos ticket (GSSAPI), so that no login was tried",
     cases=tickets,
     story=ticket_story,

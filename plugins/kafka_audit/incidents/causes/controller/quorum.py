@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 from dataclasses import replace
 
+from kafka_audit.checks import log_quotes
+from kafka_audit.checks.repair import connect_commands_to, reconnect_commands
 from kafka_audit.compare.addresses import canonical_text
-from kafka_audit.incidents.causes import log_quotes
-from kafka_audit.incidents.causes.repair import connect_commands_to, reconnect_commands
 from kafka_audit.incidents.causes.rule import (
     VIEW,
     Case,
@@ -228,6 +228,7 @@ def rejected_story(case: Case) -> Story:
 
 LOST_VOTE = Cause(
     codes=("KA214",),
+    tier="controllers",
     meaning="a controller follows the metadata quorum without a vote",
     cases=together,
     story=grouped_story,
@@ -236,6 +237,7 @@ LOST_VOTE = Cause(
 
 CERTIFICATE = Cause(
     codes=("KA307",),
+    tier="controllers",
     meaning="the certificate of a controller is rejected by those that connect to it",
     cases=rejected_certificates,
     story=certificate_story,
@@ -244,6 +246,7 @@ CERTIFICATE = Cause(
 
 NEXT_ELECTION = Cause(
     codes=("KA218",),
+    tier="controllers",
     meaning="the next election fails, because voters do not reach each other",
     cases=together,
     story=next_election_story,
@@ -252,6 +255,7 @@ NEXT_ELECTION = Cause(
 
 REJECTED = Cause(
     codes=("KA220",),
+    tier="controllers",
     meaning="controllers reject the requests of each other or of brokers",
     cases=together,
     story=rejected_story,
@@ -264,6 +268,7 @@ REJECTED = Cause(
 
 ENDED = Cause(
     codes=("KA221",),
+    tier="controllers",
     meaning="a controller or broker exited, or did not apply a part of the metadata",
     cases=together,
     story=grouped_story,
@@ -272,6 +277,7 @@ ENDED = Cause(
 
 DENIED_BY_FILES = Cause(
     codes=("KA714",),
+    tier="controllers",
     meaning="a controller denies other nodes, because of its super.users",
     cases=together,
     story=grouped_story,
@@ -280,6 +286,7 @@ DENIED_BY_FILES = Cause(
 
 VOTERS_DOWN = Cause(
     codes=("KA209", "KA211"),
+    tier="controllers",
     meaning="controllers of the metadata quorum are down, or out of this worker's reach",
     cases=together,
     story=voters_story,
@@ -288,6 +295,7 @@ VOTERS_DOWN = Cause(
 
 TORN_QUORUM = Cause(
     codes=("KA202",),
+    tier="controllers",
     meaning="controllers or brokers report different leaders of the metadata quorum",
     cases=torn,
     story=torn_story,

@@ -5,14 +5,14 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
+from kafka_audit.checks import log_quotes
+from kafka_audit.checks.repair import connect_commands_to, last_in_sync, reconnect_commands
 from kafka_audit.cluster.answers.reads import addresses_of
 from kafka_audit.cluster.held_up_by import Partition, all_waiting_known, waiting_for
 from kafka_audit.compare.addresses import canonical_text
 from kafka_audit.faults.solver import Diagnosis, coordinating
-from kafka_audit.incidents.causes import log_quotes
 from kafka_audit.incidents.causes.candidates import candidates_of
 from kafka_audit.incidents.causes.controller import quorum
-from kafka_audit.incidents.causes.repair import connect_commands_to, last_in_sync, reconnect_commands
 from kafka_audit.incidents.causes.rule import (
     LOST_REPLICAS,
     VIEW,
@@ -152,6 +152,7 @@ def foreign_story(case: Case) -> Story:
 
 ZOOKEEPER_UNREAD = Cause(
     codes=("KA001",),
+    tier="registry",
     meaning="ZooKeeper gives no answer",
     cases=zookeeper_unread,
     story=zookeeper_unread_story,
@@ -160,6 +161,7 @@ ZOOKEEPER_UNREAD = Cause(
 
 NO_CONTROLLER = Cause(
     codes=("KA201",),
+    tier="controllers",
     meaning="there is no controller, so brokers receive no updates",
     cases=together,
     story=no_controller_story,
@@ -171,6 +173,7 @@ NO_CONTROLLER = Cause(
 
 FOREIGN_BROKER = Cause(
     codes=("KA110",),
+    tier="brokers",
     meaning="a broker belongs to another cluster",
     cases=together,
     story=foreign_story,
@@ -186,6 +189,7 @@ OF_BROKERS_GONE = (
 
 BROKER_GONE = Cause(
     codes=("KA113",),
+    tier="brokers",
     meaning="a broker is no longer registered",
     cases=together,
     story=gone_story,
@@ -251,6 +255,7 @@ def counts_them(case: Case, symptom: Finding) -> bool:
 
 LOST_SESSION = Cause(
     codes=("KA113",),
+    tier="brokers",
     meaning="a broker runs, and has no registration in ZooKeeper",
     cases=running_unregistered,
     story=unregistered_story,

@@ -4,9 +4,9 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import replace
 
+from kafka_audit.checks.repair import advertise
 from kafka_audit.cluster.listeners.endpoints import AdvertisedEndpoint
 from kafka_audit.compare.addresses import address_text, canonical_text
-from kafka_audit.incidents.causes.repair import advertise
 from kafka_audit.incidents.causes.rule import (
     LOST_REPLICAS,
     VIEW,
@@ -129,6 +129,7 @@ def _ask_who(endpoint: AdvertisedEndpoint, answerer: str) -> Command:
 
 SHARED_ADDRESS = Cause(
     codes=("KA304",),
+    tier="brokers",
     meaning="two brokers advertise one address",
     cases=by_address,
     story=shared_story,
@@ -140,6 +141,7 @@ SHARED_ADDRESS = Cause(
 
 LISTENERS_SHARE_ADDRESS = Cause(
     codes=("KA322",),
+    tier="brokers",
     meaning="two listeners of a broker with different security advertise one address: what answers there is one of them",
     cases=by_address,
     story=grouped_story,
@@ -151,6 +153,7 @@ LISTENERS_SHARE_ADDRESS = Cause(
 
 ANSWERS_IN_TURN = Cause(
     codes=("KA320",),
+    tier="brokers",
     meaning="an address leads to several brokers in turn, as that of a load balancer does",
     cases=together,
     story=in_turn_story,
@@ -163,6 +166,8 @@ ANSWERS_IN_TURN = Cause(
 
 WRONG_ANSWER = Cause(
     codes=("KA111",),
+    tier="brokers",
+    before=("KA113",),
     meaning="an address leads to another broker than the one that advertises it",
     cases=together,
     story=wrong_answer_story,
@@ -235,6 +240,7 @@ def not_answered(case: Case, symptom: Finding) -> bool:
 
 EXHAUSTED = Cause(
     codes=("KA321",),
+    tier="brokers",
     meaning="a broker ran out of memory, file handles or memory maps, and its process stays up",
     cases=apart,
     story=grouped_story,

@@ -4,10 +4,10 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
+from kafka_audit.checks.repair import advertise, connect_commands
 from kafka_audit.cluster.hosts import inside_of, means_itself
 from kafka_audit.faults.serve_edges import NETWORK
 from kafka_audit.incidents.causes.listeners.client_vantages import Reach, no_such_name, split_answers
-from kafka_audit.incidents.causes.repair import advertise, connect_commands
 from kafka_audit.incidents.causes.rule import (
     LOST_REPLICAS,
     Case,
@@ -107,6 +107,8 @@ def _named(case: Case) -> Iterator[Line]:
 
 DEAD_ENDPOINT = Cause(
     codes=("KA301",),
+    tier="reachability",
+    before=("KA302",),
     meaning="clients and brokers cannot reach an endpoint of a broker that does not answer: it is down, or the address is wrong",
     cases=dead_for_everybody,
     story=dead_story,
@@ -119,6 +121,7 @@ DEAD_ENDPOINT = Cause(
 
 UNREACHABLE_ENDPOINTS = Cause(
     codes=("KA301",),
+    tier="clients",
     meaning="clients do not reach what brokers advertise",
     cases=together,
     story=exposure_story,
@@ -186,6 +189,7 @@ def _form(place: str) -> str:
 
 INSIDE_NAMES = Cause(
     codes=("KA301",),
+    tier="clients",
     meaning="brokers advertise names that resolve only inside a network without these clients",
     cases=by_network,
     story=inside_story,
