@@ -85,7 +85,8 @@ class StoryFacts:
 
     Attributes:
         facts: numbers, texts, lists of texts, ids of brokers, commands and steps by the name that the template has for them.
-        evidence: what speaks for it.
+        evidence: what speaks for it, instead of the findings.
+        also: what else speaks for it.
         against: what speaks against it.
         not_known: texts behind those of the template.
         confidence: how sure it is.
@@ -95,6 +96,7 @@ class StoryFacts:
 
     facts: Mapping[str, object] = field(default_factory=dict)
     evidence: Sequence[Evidence] | None = None
+    also: Sequence[Evidence] = ()
     against: Iterable[Evidence] = ()
     not_known: Sequence[str] = ()
     confidence: Confidence | None = None
@@ -229,6 +231,12 @@ def evidence_of_reads(failed: Sequence[SourceRead], limit: int = 10) -> tuple[Ev
     if rest:
         lines.append(Evidence(observer="count", text=f"and {counted(rest, 'more read')} failed"))
     return tuple(lines)
+
+
+def zookeeper_lists(case: Case) -> Evidence:
+    """Return which brokers are registered, as evidence."""
+    registered = brokers(case.view.in_zookeeper) if case.view.in_zookeeper else "no broker"
+    return Evidence(observer="zookeeper", text=f"{registered} registered")
 
 
 _CHANGED = {"endpoint": "address", "config": "setting", "version": "version", "acl": "ACL", "broker_went": "registration"}

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.incidents.causes import refused_logins, undecided, unread_sources
-from kafka_audit.incidents.causes.controller import behind_controllers, quorum, registry
+from kafka_audit.incidents.causes.controller import behind_controllers, registry
 from kafka_audit.incidents.causes.declared import causes_in_order, declared_causes
 from kafka_audit.incidents.causes.listeners import addresses, cut_off, unreachable_endpoints
 from kafka_audit.incidents.causes.rule import VIEW, Case, Cause, Story, at_the_broker, at_the_endpoint
@@ -22,22 +22,10 @@ from kafka_audit.model.text import start_upper
 
 _LEFT = (
     registry.ZOOKEEPER_UNREAD,
-    quorum.REJECTED,
-    registry.NO_CONTROLLER,
-    quorum.LOST_VOTE,
-    quorum.ENDED,
-    quorum.CERTIFICATE,
-    quorum.NEXT_ELECTION,
-    quorum.DENIED_BY_FILES,
-    quorum.VOTERS_DOWN,
-    quorum.TORN_QUORUM,
-    registry.FOREIGN_BROKER,
     addresses.SHARED_ADDRESS,
     addresses.LISTENERS_SHARE_ADDRESS,
     addresses.ANSWERS_IN_TURN,
     addresses.WRONG_ANSWER,
-    registry.LOST_SESSION,
-    registry.BROKER_GONE,
     addresses.EXHAUSTED,
     unreachable_endpoints.DEAD_ENDPOINT,
     replace(behind_controllers.CUT_FROM_CONTROLLERS, tier="reachability"),

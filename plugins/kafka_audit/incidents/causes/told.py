@@ -34,7 +34,7 @@ from kafka_audit.incidents.tools import zookeeper_address
 from kafka_audit.model.commands import Line, command, remark
 from kafka_audit.model.finding import HEDGE, CauseCandidate, Confidence, Evidence, Step
 from kafka_audit.model.package_yaml import package_yaml
-from kafka_audit.model.text import brokers, clean, counted, fitting, start_upper
+from kafka_audit.model.text import brokers, clean, counted, fitting, listing, start_upper
 from kafka_audit.words.sentences import NamedList, Written, fill, holds
 
 _LONGEST = 2000  # characters of a fact
@@ -74,7 +74,8 @@ def told(  # noqa: PLR0913 -- what no template can say
 def declared_story(case: Case, template: Mapping[str, Any], said: StoryFacts) -> Story:
     """Return the story of a case by a template; the evidence of its first finding are facts as well."""
     sure = said.confidence or case.confidence()
-    texts = _Texts(case, sure, said.facts, template.get("with", {}))
+    candidates = candidates_of(said.edges)
+    texts = _Texts(case, sure, {**_in_words(case, candidates), **said.facts}, template.get("with", {}))
     return Story(
         headline=fitting(texts.lines(template["headline"])),
         impact=texts.joined(template.get("impact", "")),
@@ -82,14 +83,22 @@ def declared_story(case: Case, template: Mapping[str, Any], said: StoryFacts) ->
         why=texts.joined(template.get("why", "")),
         speaks_for=(
             *(evidence_of(case.roots) if said.evidence is None else said.evidence),
+            *said.also,
             *changed_before(case, template.get("changes", ())),
         ),
         against=tuple(said.against),
         not_known=(*texts.lines(template.get("not_known", ())), *said.not_known),
         steps=tuple(texts.steps(case, template.get("steps", ()))),
         cause=said.cause,
-        candidates=candidates_of(said.edges),
+        candidates=candidates,
     )
+
+
+def _in_words(case: Case, candidates: Sequence[CauseCandidate]) -> dict[str, object]:
+    """Return the words of the candidates that are left, and what the one that the first finding names says is wrong."""
+    left = [one for one in candidates if one.state in {"measured", "possible"}] or [*candidates]
+    named = sorted(left, key=lambda one: one.cause != case.roots[0].text("cause"))
+    return {"words": listing(one.word for one in left), "fault": named[0].fault} if left else {}
 
 
 @cache
@@ -116,6 +125,8 @@ class _Texts:
             "hedge": HEDGE[confidence],
             "kraft": view.kraft,
             "number": len(case.brokers),
+            "plain": _headline(case) if case.roots else "",
+            "remedy": _remedy(case),
             "roots": len(case.roots),
             "zookeeper": zookeeper_address(view),
             "zookeeper_read": view.zookeeper_read,
@@ -187,8 +198,13 @@ def grouped_story(case: Case) -> Story:
         confidence=case.confidence(),
         why=f"{first.code} compares this directly; no further cause was examined.",
         speaks_for=(*evidence_of(case.roots), *changed_before(case, _CHANGES)),
-        steps=(*((Step(kind="quick", text=first.remedy),) if first.remedy else ()), prove(case)),
+        steps=(*_remedy(case), prove(case)),
     )
+
+
+def _remedy(case: Case) -> tuple[Step, ...]:
+    """Return what the page of the first finding says to do; nothing for a fact of no finding."""
+    return tuple(Step(kind="quick", text=root.remedy) for root in case.roots[:1] if root.remedy)
 
 
 def _headline(case: Case) -> str:
