@@ -3,7 +3,6 @@
 import ast
 import re
 import sys
-from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -13,10 +12,11 @@ import small_cluster
 from incidents.test_causes import CASES, text_of, told
 from kafka_audit.checks import catalogue
 from kafka_audit.checks.incident import Case, everywhere
+from kafka_audit.checks.listeners import client_vantages
 from kafka_audit.incidents import causes
+from kafka_audit.incidents.causes import declared
 from kafka_audit.incidents.causes import told as engine
 from kafka_audit.incidents.causes.declared import causes_in_order
-from kafka_audit.incidents.causes.listeners import client_vantages
 from kafka_audit.incidents.causes.rule import Cause, Explains, together
 from kafka_audit.incidents.causes.told import grouped_story
 from kafka_audit.model import quoting
@@ -141,18 +141,17 @@ def unknown_facts(story, given):
 def test_a_template_is_used_and_names_only_facts_that_its_module_gives(name):
     module = (ROOT / f"{name.split()[0]}.py").read_text(encoding="utf-8")
     assert name in {node.value for node in ast.walk(ast.parse(module)) if isinstance(node, ast.Constant)}
-    assert unknown_facts(OF_MODULES[name], set(re.findall(r"\w+", module)) | words_of(client_vantages)) == set()
+    assert unknown_facts(OF_MODULES[name], set(re.findall(r"\w+", module))) == set()
 
 
 @pytest.mark.parametrize("name", OF_CHECKS)
 def test_a_template_of_a_check_names_only_facts_that_the_check_or_its_function_gives(name):
     check, story = OF_CHECKS[name]
     own = sys.modules[check.function.__module__]
-    module, _, function = check.incident[name.split()[1]].get("facts", "").rpartition(".")
-    beside = import_module(f"{own.__package__}.{module}") if module else own
-    assert not function or callable(getattr(beside, function))
-    of_candidates = {"words", "fault"}
-    assert unknown_facts(story, words_of(own) | words_of(beside) | of_candidates) == set()
+    facts = check.incident[name.split()[1]].get("facts", "")
+    beside = sys.modules[declared.function_of(check, facts).__module__] if facts else own
+    of_others = {"words", "fault"} | words_of(client_vantages)
+    assert unknown_facts(story, words_of(own) | words_of(beside) | of_others) == set()
 
 
 def test_every_story_of_a_check_is_that_of_an_incident():

@@ -3,8 +3,8 @@
 The file has the only English of a check: `says`, a message template for each status over the judgement's evidence, for example
 `FAIL: "Broker {broker} does not list {missing}"`; `page`, what operators read after the first paragraph of the function's
 docstring; and `remedies`, by the form of a file, its steps where they differ from the page (`lint/remedies.py`). `incident` says
-what its failures explain, and `story` has the texts of that (`incidents/causes/declared.py`). Then come the cases, which tests run and
-`explain` shows.
+what its failures explain, and `story` has the texts of that (`incidents/causes/declared.py`). Then come the cases, which tests
+run and `explain` shows.
 
 A check is a pure function of a `ClusterView`: it yields judgements, each of one resource. `@gate_check` functions are checks that
 no audit runs: the gate before a change does, over a view that also holds the plan (`PlannedNode`) and what the audit said

@@ -3,10 +3,11 @@
 from collections.abc import Iterator
 
 from kafka_audit.checks import check
+from kafka_audit.checks.incident import Case, at_the_broker, connection_opens
 from kafka_audit.checks.own_logs import OwnLog, own_logs
 from kafka_audit.cluster.answers.log_lines import quoted
 from kafka_audit.cluster.view import ClusterView
-from kafka_audit.model.finding import Judgement, Severity, Status
+from kafka_audit.model.finding import Finding, Judgement, Severity, Status
 from kafka_audit.model.tables import LogLine
 from kafka_audit.model.text import listing
 
@@ -71,3 +72,8 @@ _KINDS = (
         "Raise the heap (`KAFKA_HEAP_OPTS`), or find what filled it: many connections, large requests, many partitions.",
     ),
 )
+
+
+def not_answered(case: Case, symptom: Finding) -> bool:
+    """Explain an endpoint whose connection opens: what keeps it closed is no lack of the process."""
+    return at_the_broker(case, symptom) and connection_opens(symptom)

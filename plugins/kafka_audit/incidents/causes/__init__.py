@@ -12,7 +12,7 @@ from kafka_audit.cluster.view import ClusterView
 from kafka_audit.incidents.causes import refused_logins, undecided, unread_sources
 from kafka_audit.incidents.causes.controller import behind_controllers, registry
 from kafka_audit.incidents.causes.declared import causes_in_order, declared_causes
-from kafka_audit.incidents.causes.listeners import addresses, cut_off, unreachable_endpoints
+from kafka_audit.incidents.causes.listeners import cut_off
 from kafka_audit.incidents.causes.rule import VIEW, Case, Cause, Story, at_the_broker, at_the_endpoint
 from kafka_audit.incidents.causes.security import refused_broker
 from kafka_audit.incidents.causes.told import grouped_story
@@ -22,12 +22,6 @@ from kafka_audit.model.text import start_upper
 
 _LEFT = (
     registry.ZOOKEEPER_UNREAD,
-    addresses.SHARED_ADDRESS,
-    addresses.LISTENERS_SHARE_ADDRESS,
-    addresses.ANSWERS_IN_TURN,
-    addresses.WRONG_ANSWER,
-    addresses.EXHAUSTED,
-    unreachable_endpoints.DEAD_ENDPOINT,
     replace(behind_controllers.CUT_FROM_CONTROLLERS, tier="reachability"),
     replace(cut_off.CUT_OFF, tier="reachability"),
     *(replace(cause, tier="rights", before=("KA412",)) for cause in refused_broker.REFUSED),
@@ -36,13 +30,10 @@ _LEFT = (
     unread_sources.WITHOUT_TOKEN,
     unread_sources.WITHOUT_TICKET,
     refused_logins.LOGIN_REFUSED,
-    unreachable_endpoints.INSIDE_NAMES,
-    unreachable_endpoints.UNREACHABLE_ENDPOINTS,
     replace(behind_controllers.BEHIND_CONTROLLERS, before=VIEW),
     unread_sources.SILENT,
     replace(undecided.UNDECIDED, before=("KA103",)),
     undecided.UNDECIDED_EDGES,
-    addresses.MISSING_LISTENER,
 )
 """Causes that no check declares yet."""
 

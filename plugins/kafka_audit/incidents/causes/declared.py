@@ -15,7 +15,7 @@
 | `facts` | a function that returns what the template of its story cannot have: `StoryFacts` |
 
 `story` has a template for each of these names (`told.py`); a cause without one has the grouped story. A function is one of the
-check's module, or `module.function` of the same folder.
+check's module, `module.function` of the same folder, or `folder.module.function` of another one.
 """
 
 import sys
@@ -27,6 +27,7 @@ from itertools import groupby
 from types import MappingProxyType
 from typing import Any
 
+from kafka_audit import checks
 from kafka_audit.checks import Check, catalogue
 from kafka_audit.checks.incident import (
     Case,
@@ -77,16 +78,16 @@ def declared_causes() -> tuple[Cause, ...]:
 
 
 def _cause(check: Check, name: str, keys: IncidentKeys) -> Cause:
-    facts: Callable[[Case], StoryFacts] = _function(check, keys.facts) if keys.facts else _no_facts
+    facts: Callable[[Case], StoryFacts] = function_of(check, keys.facts) if keys.facts else _no_facts
     return Cause(
         codes=tuple(keys.codes) or (check.code,),
         meaning=keys.meaning,
-        cases=partial(_cases, keys, _function(check, keys.cases) if keys.cases else None),
+        cases=partial(_cases, keys, function_of(check, keys.cases) if keys.cases else None),
         story=partial(_story, check, name, facts),
         explains=tuple(
             Explains(
                 codes=tuple(code for named in part["codes"] for code in _GROUPS.get(named, (named,))),
-                where=PLACES.get(part["where"]) or _function(check, part["where"]),
+                where=PLACES.get(part["where"]) or function_of(check, part["where"]),
             )
             for part in keys.explains
         ),
@@ -95,10 +96,12 @@ def _cause(check: Check, name: str, keys: IncidentKeys) -> Cause:
     )
 
 
-def _function(check: Check, name: str) -> Any:  # noqa: ANN401 -- of the signature that its key has
+def function_of(check: Check, name: str) -> Any:  # noqa: ANN401 -- of the signature that its key has
+    """Return the function that a key names."""
     module, _, function = name.rpartition(".")
     own = check.function.__module__
-    return getattr(import_module(f"{own.rpartition('.')[0]}.{module}") if module else sys.modules[own], function)
+    folder = checks.__name__ if "." in module else own.rpartition(".")[0]
+    return getattr(import_module(f"{folder}.{module}") if module else sys.modules[own], function)
 
 
 def _no_facts(_case: Case) -> StoryFacts:
