@@ -9,8 +9,8 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from kafka_audit.cluster.view import ClusterView
-from kafka_audit.incidents.causes import refused_logins, undecided, unread_sources
-from kafka_audit.incidents.causes.controller import behind_controllers, registry
+from kafka_audit.incidents.causes import undecided
+from kafka_audit.incidents.causes.controller import behind_controllers
 from kafka_audit.incidents.causes.declared import causes_in_order, declared_causes
 from kafka_audit.incidents.causes.listeners import cut_off
 from kafka_audit.incidents.causes.rule import VIEW, Case, Cause, Story, at_the_broker, at_the_endpoint
@@ -21,17 +21,10 @@ from kafka_audit.model.finding import Change, Evidence, Finding, Incident, Lifec
 from kafka_audit.model.text import start_upper
 
 _LEFT = (
-    registry.ZOOKEEPER_UNREAD,
     replace(behind_controllers.CUT_FROM_CONTROLLERS, tier="reachability"),
     replace(cut_off.CUT_OFF, tier="reachability"),
     *(replace(cause, tier="rights", before=("KA412",)) for cause in refused_broker.REFUSED),
-    unread_sources.UNTRUSTED,
-    refused_logins.DOUBTFUL_LOGIN,
-    unread_sources.WITHOUT_TOKEN,
-    unread_sources.WITHOUT_TICKET,
-    refused_logins.LOGIN_REFUSED,
     replace(behind_controllers.BEHIND_CONTROLLERS, before=VIEW),
-    unread_sources.SILENT,
     replace(undecided.UNDECIDED, before=("KA103",)),
     undecided.UNDECIDED_EDGES,
 )
