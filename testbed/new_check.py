@@ -70,6 +70,7 @@ def {name}(view: ClusterView) -> Iterator[Judgement]:
         yield view.judge(f"broker/{{broker}}", status, broker=broker, key=_KEY, value=value.text)
 '''
 _CASES = """check: {code}
+needs: []
 says:
   FAIL: Broker {{broker}} …
   PASS: Broker {{broker}} …

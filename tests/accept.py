@@ -1,8 +1,8 @@
 """Show how the expected results of cases differ from what the code says today, and accept them: `make accept`.
 
 Expected are the judgements and printed texts in the cases of checks, the incidents in those of incidents and pictures, the tables
-that checks need (`needs.json`), and two whole terminal pages. `make accept` writes the generated pages after it. Read the
-differences: what is accepted here is what tests demand from then on.
+that checks need, and two whole terminal pages. `make accept` writes the generated pages after it. Read the differences: what is
+accepted here is what tests demand from then on.
 """
 
 import argparse
@@ -34,7 +34,7 @@ Edit = tuple[Path, Place, Any]
 
 
 def edits_of_check(check: Check, views: Mapping[str, ClusterView]) -> Iterator[Edit]:
-    """Yield what changed in the cases of a check."""
+    """Yield what changed in the cases of a check, and the tables that they show it to need."""
     path, _ = case_files()[check.code]
     for name, case in cases(check.code).items():
         view = views[f"{check.code}-{name}"]
@@ -49,6 +49,9 @@ def edits_of_check(check: Check, views: Mapping[str, ClusterView]) -> Iterator[E
         passed = sorted(judgement.resource for judgement in found if judgement.status is Status.PASS)
         if sorted(case.get("pass", passed)) != passed:
             yield path, ("cases", name, "pass"), passed
+    needed = needs.needed(check, views)
+    if needed != check.needs:
+        yield path, ("needs",), [table.__name__ for table in needed]
 
 
 def edits_of_pictures(views: Mapping[str, ClusterView]) -> Iterator[Edit]:
@@ -90,9 +93,6 @@ def accepted(codes: Sequence[str]) -> tuple[dict[Path, str], list[str]]:
             texts[path] = replaced(texts.get(path) or path.read_text(encoding="utf-8"), place, value)
         except LookupError as error:
             by_hand.append(f"{path.relative_to(ROOT)}: {error}; change it by hand to {value}")
-    needed = {code: check.needs for code, check in catalogue().items()}
-    needed |= {code: needs.needed(check, views) for code, check in checks.items()}
-    texts[needs.FILE] = needs.as_text(needed)
     texts |= {path: page_of(*case) for case, path in WRITTEN.items()}
     return texts, by_hand
 

@@ -40,7 +40,23 @@ def case_files() -> dict[str, tuple[Path, dict[str, Any]]]:
     return {raw["check"]: (path, raw) for path, raw in read}
 
 
-FILE_KEYS = frozenset({"check", "stops", "says", "page", "edges", "broken_by", "exceptions", "remedies", "world", "cases"})
+FILE_KEYS = frozenset(
+    {
+        "check",
+        "needs",
+        "stops",
+        "says",
+        "page",
+        "incident",
+        "story",
+        "edges",
+        "broken_by",
+        "exceptions",
+        "remedies",
+        "world",
+        "cases",
+    }
+)
 EXCEPTIONS = frozenset({"corpus", "remedy", "lint", "healthy", "unread"})
 """What a check may be let off, each with the reason:
 

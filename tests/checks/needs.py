@@ -1,6 +1,5 @@
 """The tables that a check needs, as its cases show: those without which it says something else. `make accept` writes them."""
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -8,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from checks.cases import CHECKS, cases
+from checks.cases import cases
 from kafka_audit.checks import Check
 from kafka_audit.checks.run import judge
 from kafka_audit.cluster.samples import Samples
@@ -50,8 +49,6 @@ from kafka_audit.model.tables import (
     ViewPartition,
     ViewTopic,
 )
-
-FILE = CHECKS / "needs.json"
 
 Tables = frozenset[type[Row]]
 
@@ -169,9 +166,3 @@ def required(found: Dependence, registered: Tables) -> Iterator[type[Row]]:
         if table in DIFFERENCES and name in (REGISTERED if kraft else OF_VIEWS) and table not in compared:
             continue  # the SQL of the other mode
         yield name
-
-
-def as_text(needs: Mapping[str, Iterable[type[Row]]]) -> str:
-    """Return the content of `needs.json`: a line for each check, so that two branches seldom meet in one."""
-    lines = [f"  {json.dumps(code)}: {json.dumps([table.__name__ for table in tables])}" for code, tables in needs.items()]
-    return "{\n" + ",\n".join(lines) + "\n}\n"

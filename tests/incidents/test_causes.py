@@ -8,7 +8,7 @@ import pytest
 
 import small_cluster
 from incidents.case_files import case_files, judged_case
-from kafka_audit.incidents.causes import TABLE, incidents
+from kafka_audit.incidents.causes import CAUSES, incidents
 from kafka_audit.model import quoting
 from kafka_audit.model.finding import Finding, Incident, Severity, Status
 from kafka_audit.model.text import LONGEST_HEADLINE
@@ -80,9 +80,9 @@ def test_a_headline_is_short_and_an_incident_is_never_bare(name):
         assert incident.remediation[-1].kind in {"prove", "do_not"}
 
 
-def test_every_row_of_the_table_has_a_case():
+def test_every_cause_has_a_case():
     told_of = {i["cause"] for case in CASES.values() for i in case["incidents"]}
-    assert [cause.meaning for cause in TABLE if not told_of & set(cause.codes)] == []
+    assert [cause.meaning for cause in CAUSES if not told_of & set(cause.codes)] == []
 
 
 def storm(findings, states, **cluster):

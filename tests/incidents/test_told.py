@@ -2,6 +2,7 @@
 
 import ast
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -9,18 +10,31 @@ import yaml
 
 import small_cluster
 from incidents.test_causes import CASES, text_of, told
+from kafka_audit.checks import catalogue
+from kafka_audit.checks.incident import Case, everywhere
+from kafka_audit.checks.listeners import client_vantages
 from kafka_audit.incidents import causes
+from kafka_audit.incidents.causes import declared
 from kafka_audit.incidents.causes import told as engine
-from kafka_audit.incidents.causes.rule import Case
+from kafka_audit.incidents.causes.declared import causes_in_order
+from kafka_audit.incidents.causes.rule import Cause, Explains, together
+from kafka_audit.incidents.causes.told import grouped_story
 from kafka_audit.model import quoting
 from template_names import names_in
 
 ROOT = Path(causes.__file__).parent
-TEMPLATES = {
+OF_MODULES = {
     f"{path.relative_to(ROOT).with_suffix('')} {name}": story
     for path in sorted(ROOT.rglob("*.yaml"))
     for name, story in yaml.load(path.read_text(encoding="utf-8"), yaml.CSafeLoader).items()
 }
+OF_CHECKS = {
+    f"{check.code} {name}": (check, check.story(name))
+    for check in catalogue().values()
+    for name in check.incident
+    if check.story(name) is not None
+}
+TEMPLATES = OF_MODULES | {name: story for name, (_, story) in OF_CHECKS.items()}
 PARTS = {"with", "headline", "impact", "why", "not_known", "changes", "steps"}
 KINDS = {"see", "quick", "lasting", "do_not"}
 
@@ -109,17 +123,62 @@ def texts(node):
             yield from [f"{{{part}}}"] if key in {"each", "when"} else () if key in {"as", "most"} else texts(part)
 
 
-@pytest.mark.parametrize("name", TEMPLATES)
+def words_of(module):
+    return set(re.findall(r"\w+", Path(module.__file__).read_text(encoding="utf-8")))
+
+
+def unknown_facts(story, given):
+    """Return what a template names that is no fact of each story, none of its own, and none that is given."""
+    known = (
+        given | {*story.get("with", ())} | set(re.findall(r"\bas: (\w+)", yaml.safe_dump(story))) | {"host", "port", "address"}
+    )
+    known |= engine._Texts(Case(view=view_of(), changes=(), findings=(), roots=()), "measured", {}, {}).facts.keys()
+    named = {fact for text in texts(story) for fact in names_in(text)}
+    return (named | {step for step in story.get("steps", ()) if isinstance(step, str)}) - {"prove"} - known
+
+
+@pytest.mark.parametrize("name", OF_MODULES)
 def test_a_template_is_used_and_names_only_facts_that_its_module_gives(name):
     module = (ROOT / f"{name.split()[0]}.py").read_text(encoding="utf-8")
-    calls = {node.value for node in ast.walk(ast.parse(module)) if isinstance(node, ast.Constant)}
-    assert name in calls
-    story, own = TEMPLATES[name], set(re.findall(r"\w+", module))
-    own |= engine._Texts(Case(view=view_of(), changes=(), findings=(), roots=()), "measured", {}, {}).facts.keys()
-    own |= set(re.findall(r"\w+", (ROOT / "listeners/client_vantages.py").read_text(encoding="utf-8")))
-    own |= {*story.get("with", ())} | set(re.findall(r"\bas: (\w+)", yaml.safe_dump(story))) | {"host", "port", "address"}
-    assert {fact for text in texts(story) for fact in names_in(text)} <= own
-    assert {step for step in story.get("steps", ()) if isinstance(step, str)} - {"prove"} <= own
+    assert name in {node.value for node in ast.walk(ast.parse(module)) if isinstance(node, ast.Constant)}
+    assert unknown_facts(OF_MODULES[name], set(re.findall(r"\w+", module))) == set()
+
+
+@pytest.mark.parametrize("name", OF_CHECKS)
+def test_a_template_of_a_check_names_only_facts_that_the_check_or_its_function_gives(name):
+    check, story = OF_CHECKS[name]
+    own = sys.modules[check.function.__module__]
+    facts = check.incident[name.split()[1]].get("facts", "")
+    beside = sys.modules[declared.function_of(check, facts).__module__] if facts else own
+    of_others = {"words", "fault"} | words_of(client_vantages)
+    assert unknown_facts(story, words_of(own) | words_of(beside) | of_others) == set()
+
+
+def test_every_story_of_a_check_is_that_of_an_incident():
+    for check in catalogue().values():
+        texts_of_cases = Path(sys.modules[check.function.__module__].__file__).with_suffix(".yaml").read_text(encoding="utf-8")
+        written_stories = yaml.load(texts_of_cases, yaml.CSafeLoader).get("story", {})
+        assert written_stories.keys() <= check.incident.keys(), check.code
+        assert {name: check.story(name) for name in written_stories} == written_stories
+
+
+def cause(codes, *, tier="brokers", before=(), explains=()):
+    told_of = (Explains(codes=explains, where=everywhere),) if explains else ()
+    return Cause(codes=codes, meaning="", cases=together, story=grouped_story, explains=told_of, tier=tier, before=before)
+
+
+def test_what_explains_the_first_findings_of_another_comes_before_it_and_else_the_code_decides():
+    late, symptom = cause(("KA101",), tier="clients"), cause(("KA301",))
+    causes = (late, symptom, cause(("KA302",), explains=("KA301",)), cause(("KA303",), explains=("KA302",)))
+    assert [one.codes for one in causes_in_order(causes)] == [("KA303",), ("KA302",), ("KA301",), ("KA101",)]
+
+
+def test_of_two_that_explain_each_other_one_says_which_comes_first():
+    one, other = cause(("KA301",), explains=("KA302",)), cause(("KA302",), explains=("KA301",))
+    with pytest.raises(ValueError, match="say `before`"):
+        causes_in_order((one, other))
+    first = cause(("KA302",), explains=("KA301",), before=("KA301",))
+    assert causes_in_order((one, first)) == (first, one)
 
 
 def test_every_template_that_a_module_names_is_there():

@@ -3,23 +3,22 @@
 The file has the only English of a check: `says`, a message template for each status over the judgement's evidence, for example
 `FAIL: "Broker {broker} does not list {missing}"`; `page`, what operators read after the first paragraph of the function's
 docstring; `remedies`, by the form of a file, its steps where they differ from the page (`lint/remedies.py`); and `stops`, the
-functions of Kafka that a failure keeps from working (`report/impacts.py`). Then come the cases, which tests run and `explain`
-shows.
+functions of Kafka that a failure keeps from working (`report/impacts.py`). `incident` says what its failures explain, and `story`
+has the texts of that (`incidents/causes/declared.py`). Then come the cases, which tests run and `explain` shows.
 
 A check is a pure function of a `ClusterView`: it yields judgements, each of one resource. `@gate_check` functions are checks that
 no audit runs: the gate before a change does, over a view that also holds the plan (`PlannedNode`) and what the audit said
-(`Verdict`). Which tables a check rests on is seen in its cases: `make accept` takes each table away and writes `needs.json`.
+(`Verdict`). Which tables a check rests on is seen in its cases: `make accept` takes each table away and writes the key `needs`.
 """
 
 import importlib
 import inspect
-import json
 import pkgutil
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache, partial
-from importlib.resources import files
 from types import MappingProxyType
+from typing import Any
 
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model import tables
@@ -54,6 +53,11 @@ class Check:
     doc: str = field(default="", repr=False)  # the page: Markdown
     remedies: Mapping[str, str] = field(default_factory=dict, repr=False)  # by the form of a linted file
     stops: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # what a failure keeps from working: `report.impacts`
+    incident: Mapping[str, Mapping[str, Any]] = field(default_factory=dict, repr=False)  # `incidents/causes/declared.py`
+
+    def story(self, name: str) -> Mapping[str, Any] | None:
+        """Return the template of the story of one of its incidents; None if its file has none."""
+        return _stories(self.family, self.name).get(name)
 
 
 def check(
@@ -80,13 +84,13 @@ def check(
             msg = f"{code} is registered twice: {_REGISTRY[code].name} and {function.__name__}"
             raise ValueError(msg)
         family, name = function.__module__.split(".")[-2:]
-        texts = package_yaml(__package__, family, f"{name}.yaml", until="cases")  # nine tenths of a file are cases
+        texts = package_yaml(__package__, family, f"{name}.yaml", until=("story", "cases"))  # nine tenths of a file are cases
         _REGISTRY[code] = Check(
             code=code,
             name=function.__name__,
             family=family,
             severity=severity,
-            needs=_needs().get(code, ()),
+            needs=tuple(getattr(tables, table) for table in texts["needs"]),
             says=MappingProxyType({Status(status): text for status, text in texts["says"].items()}),
             function=function,
             kind=kind,
@@ -95,10 +99,17 @@ def check(
             doc=f"{inspect.cleandoc(function.__doc__ or '')}\n\n{texts['page']}".rstrip(),
             remedies=MappingProxyType(texts.get("remedies", {})),
             stops=MappingProxyType({scope: tuple(functions) for scope, functions in texts.get("stops", {}).items()}),
+            incident=MappingProxyType(texts.get("incident", {})),
         )
         return function
 
     return wrap
+
+
+@cache
+def _stories(family: str, name: str) -> Mapping[str, Mapping[str, Any]]:
+    found = package_yaml(__package__, family, f"{name}.yaml", since="story", until=("cases",))
+    return MappingProxyType(found or {})
 
 
 gate_check = partial(check, kind="gate")
@@ -108,12 +119,6 @@ def catalogue() -> Mapping[str, Check]:
     """Return all checks by code, importing every module below this package once (works inside a zip too)."""
     _import_all()
     return MappingProxyType(dict(sorted(_REGISTRY.items())))
-
-
-@cache
-def _needs() -> Mapping[str, tuple[type[Row], ...]]:
-    raw: dict[str, list[str]] = json.loads(files(__package__).joinpath("needs.json").read_text(encoding="utf-8"))
-    return {code: tuple(getattr(tables, name) for name in names) for code, names in raw.items()}
 
 
 @cache

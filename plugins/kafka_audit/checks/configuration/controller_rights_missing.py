@@ -4,11 +4,12 @@ from collections.abc import Iterator
 
 from kafka_audit.checks import check
 from kafka_audit.checks.gaps import NO_QUORUM, no_files
+from kafka_audit.checks.incident import Case
 from kafka_audit.cluster.settings import AUTHORIZER, ROLES
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.configuration.authorization import SUPER_USERS
 from kafka_audit.faults.controller_access import ControllerAccess, access, is_judged
-from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
+from kafka_audit.model.finding import Confidence, Finding, Judgement, Severity, Status
 from kafka_audit.model.text import listing
 
 
@@ -68,3 +69,9 @@ def _judged(view: ClusterView, node: int) -> Judgement:
 def _named(request: ControllerAccess) -> str:
     nodes = request.sources
     return f"{'controllers' if request.votes else 'nodes'} {listing(nodes)}" if nodes[1:] else f"node {nodes[0]}"
+
+
+def lacks_the_denied(case: Case, symptom: Finding) -> bool:
+    """Explain that the super users of a controller differ from those of others by the principal that it denies."""
+    denied = {(root.resource.name, root.text("principal")) for root in case.roots}
+    return any((symptom.resource.name, principal) in denied for principal in symptom.texts("lacks"))

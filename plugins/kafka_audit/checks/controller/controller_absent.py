@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from kafka_audit.checks import check
 from kafka_audit.checks.gaps import ONCE
+from kafka_audit.checks.incident import Case, StoryFacts, zookeeper_lists
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.faults.controller_paths import controller_paths, is_closed
 from kafka_audit.faults.kraft_claim import KraftClaim
@@ -126,3 +127,8 @@ def _led(view: ClusterView, leader: QuorumView) -> Judgement:
         return _fail(view, fault, leader.leader_epoch)
     subject = f"Controller {leader.leader_id}"
     return view.judge("cluster", Status.PASS, controller=subject, epoch=leader.leader_epoch)
+
+
+def registered_brokers(case: Case) -> StoryFacts:
+    """Return which brokers are registered in ZooKeeper while none is the controller."""
+    return StoryFacts(also=(zookeeper_lists(case),))

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from kafka_audit.checks import check
 from kafka_audit.checks.gaps import ONCE
+from kafka_audit.checks.incident import Case, StoryFacts
 from kafka_audit.checks.metadata.view_differences import judgement, view_effects
 from kafka_audit.cluster.view import ClusterView, HeldView
 from kafka_audit.faults.edges import Effect
@@ -74,3 +75,8 @@ def _cluster_ids(views: Iterable[HeldView]) -> Mapping[str, Mapping[str, str]]:
         if view_held.row.kafka_cluster_id is not None:
             found.setdefault(view_held.name, {})[view_held.row.address] = view_held.row.kafka_cluster_id
     return found
+
+
+def addresses_to_ask(case: Case) -> StoryFacts:
+    """Return an endpoint of each broker, to ask for its cluster id."""
+    return StoryFacts(facts={"ask": tuple(end for broker in case.brokers[:3] for end in case.view.endpoints.of(broker)[:1])})

@@ -1,7 +1,7 @@
 """Join findings to incidents: one cause, one headline.
 
-`TABLE` is read from top to bottom. A row takes the findings of its code that nothing above explained, splits them into faults,
-and takes the symptoms of each fault with it. The remaining findings report their symptom: views as "not decided", others by code.
+`CAUSES` is read from its first to its last. A cause takes the findings of its codes that nothing before it explained, splits them
+into faults, and takes the symptoms of each fault with it. The remaining findings report their symptom, by code.
 """
 
 from collections import defaultdict
@@ -9,58 +9,29 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from kafka_audit.cluster.view import ClusterView
-from kafka_audit.incidents.causes import refused_logins, undecided, unread_sources
-from kafka_audit.incidents.causes.controller import behind_controllers, quorum, registry
-from kafka_audit.incidents.causes.listeners import addresses, cut_off, unreachable_endpoints
-from kafka_audit.incidents.causes.rule import Case, Cause, Story, at_the_broker, at_the_endpoint
+from kafka_audit.incidents.causes import undecided
+from kafka_audit.incidents.causes.controller import behind_controllers
+from kafka_audit.incidents.causes.declared import causes_in_order, declared_causes
+from kafka_audit.incidents.causes.listeners import cut_off
+from kafka_audit.incidents.causes.rule import VIEW, Case, Cause, Story, at_the_broker, at_the_endpoint
 from kafka_audit.incidents.causes.security import refused_broker
-from kafka_audit.incidents.causes.storage import dead_disk, missing_replicas
 from kafka_audit.incidents.causes.told import grouped_story
 from kafka_audit.incidents.tools import Tools
 from kafka_audit.model.finding import Change, Evidence, Finding, Incident, Lifecycle, Severity, Status, Step
 from kafka_audit.model.text import start_upper
 
-TABLE: tuple[Cause, ...] = (
-    registry.ZOOKEEPER_UNREAD,
-    quorum.REJECTED,
-    registry.NO_CONTROLLER,
-    quorum.LOST_VOTE,
-    quorum.ENDED,
-    quorum.CERTIFICATE,
-    quorum.NEXT_ELECTION,
-    quorum.DENIED_BY_FILES,
-    quorum.VOTERS_DOWN,
-    quorum.TORN_QUORUM,
-    dead_disk.DEAD_DISK,
-    registry.FOREIGN_BROKER,
-    addresses.SHARED_ADDRESS,
-    addresses.LISTENERS_SHARE_ADDRESS,
-    addresses.ANSWERS_IN_TURN,
-    addresses.WRONG_ANSWER,
-    registry.LOST_SESSION,
-    registry.BROKER_GONE,
-    addresses.EXHAUSTED,
-    unreachable_endpoints.DEAD_ENDPOINT,
-    behind_controllers.CUT_FROM_CONTROLLERS,
-    cut_off.CUT_OFF,
-    *refused_broker.REFUSED,
-    unread_sources.UNTRUSTED,
-    refused_logins.DOUBTFUL_LOGIN,
-    unread_sources.WITHOUT_TOKEN,
-    unread_sources.WITHOUT_TICKET,
-    refused_logins.LOGIN_REFUSED,
-    unreachable_endpoints.INSIDE_NAMES,
-    unreachable_endpoints.UNREACHABLE_ENDPOINTS,
-    behind_controllers.BEHIND_CONTROLLERS,
-    unread_sources.SILENT,
-    undecided.UNDECIDED,
+_LEFT = (
+    replace(behind_controllers.CUT_FROM_CONTROLLERS, tier="reachability"),
+    replace(cut_off.CUT_OFF, tier="reachability"),
+    *(replace(cause, tier="rights", before=("KA412",)) for cause in refused_broker.REFUSED),
+    replace(behind_controllers.BEHIND_CONTROLLERS, before=VIEW),
+    replace(undecided.UNDECIDED, before=("KA103",)),
     undecided.UNDECIDED_EDGES,
-    addresses.MISSING_LISTENER,
-    missing_replicas.FETCHING_STOPPED,
-    missing_replicas.MISSING_REPLICAS,
 )
-"""Causes in the order in which they may claim symptoms: registry, addresses, reachability, rights, failed reads, no cause."""
+"""Causes that no check declares yet."""
 
+CAUSES = causes_in_order((*_LEFT, *declared_causes()))
+"""All causes, in the order in which they may claim findings."""
 
 _STOPPED = 3
 
@@ -84,7 +55,7 @@ def incidents(view: ClusterView, findings: Sequence[Finding], changes: Sequence[
 def _stories(view: ClusterView, findings: Sequence[Finding], changes: Sequence[Change]) -> Iterator[tuple[Case, Story, str]]:
     left = _Left(findings)
     whole = Case(view=view, changes=changes, findings=findings, roots=())
-    for cause in TABLE:
+    for cause in CAUSES:
         start = replace(whole, roots=left.roots(cause.codes))
         for fault in cause.cases(start) if start.roots else ():
             explained, besides = left.take((*fault.roots, *left.symptoms(fault, cause)))

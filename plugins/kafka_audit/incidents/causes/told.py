@@ -1,4 +1,4 @@
-"""The story of a case: the texts of the YAML file beside a cause, filled with facts.
+"""The story of a case: the texts under `story` in the file of a check, filled with facts.
 
 A story has these parts; each but `headline` may be missing.
 
@@ -20,18 +20,21 @@ and `when`, or with `run` and `each: endpoints`, once for each item, whose attri
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from string import Formatter
 from types import MappingProxyType
 from typing import Any
 
-from kafka_audit.incidents.causes.repair import connect_commands, prove
-from kafka_audit.incidents.causes.rule import Case, Story, changed_before, evidence_of
+from kafka_audit.checks.incident import Case, StoryFacts, changed_before, evidence_of
+from kafka_audit.checks.repair import connect_commands, prove
+from kafka_audit.incidents.causes.candidates import candidates_of
+from kafka_audit.incidents.causes.rule import Story
 from kafka_audit.incidents.tools import zookeeper_address
 from kafka_audit.model.commands import Line, command, remark
 from kafka_audit.model.finding import HEDGE, CauseCandidate, Confidence, Evidence, Step
 from kafka_audit.model.package_yaml import package_yaml
-from kafka_audit.model.text import brokers, clean, counted, fitting, start_upper
+from kafka_audit.model.text import brokers, clean, counted, fitting, listing, start_upper
 from kafka_audit.words.sentences import NamedList, Written, fill, holds
 
 _LONGEST = 2000  # characters of a fact
@@ -62,24 +65,40 @@ def told(  # noqa: PLR0913 -- what no template can say
         cause: the code, if it is not that of the findings.
         facts: numbers, texts, lists of texts, ids of brokers, commands and steps by name. Texts are cleaned here.
     """
-    sure = confidence or case.confidence()
-    template = _template(name)
-    texts = _Texts(case, sure, facts, template.get("with", {}))
+    said = StoryFacts(
+        facts=facts, evidence=evidence, against=against, not_known=tuple(not_known), confidence=confidence, cause=cause
+    )
+    return replace(declared_story(case, _template(name), said), candidates=candidates)
+
+
+def declared_story(case: Case, template: Mapping[str, Any], said: StoryFacts) -> Story:
+    """Return the story of a case by a template; the evidence of its first finding are facts as well."""
+    sure = said.confidence or case.confidence()
+    candidates = candidates_of(said.edges)
+    texts = _Texts(case, sure, {**_in_words(case, candidates), **said.facts}, template.get("with", {}))
     return Story(
         headline=fitting(texts.lines(template["headline"])),
         impact=texts.joined(template.get("impact", "")),
         confidence=sure,
         why=texts.joined(template.get("why", "")),
         speaks_for=(
-            *(evidence_of(case.roots) if evidence is None else evidence),
+            *(evidence_of(case.roots) if said.evidence is None else said.evidence),
+            *said.also,
             *changed_before(case, template.get("changes", ())),
         ),
-        against=tuple(against),
-        not_known=(*texts.lines(template.get("not_known", ())), *not_known),
+        against=tuple(said.against),
+        not_known=(*texts.lines(template.get("not_known", ())), *said.not_known),
         steps=tuple(texts.steps(case, template.get("steps", ()))),
-        cause=cause,
+        cause=said.cause,
         candidates=candidates,
     )
+
+
+def _in_words(case: Case, candidates: Sequence[CauseCandidate]) -> dict[str, object]:
+    """Return the words of the candidates that are left, and what the one that the first finding names says is wrong."""
+    left = [one for one in candidates if one.state in {"measured", "possible"}] or [*candidates]
+    named = sorted(left, key=lambda one: one.cause != case.roots[0].text("cause"))
+    return {"words": listing(one.word for one in left), "fault": named[0].fault} if left else {}
 
 
 @cache
@@ -95,6 +114,7 @@ class _Texts:
     def __init__(self, case: Case, confidence: Confidence, facts: Mapping[str, object], named: Mapping[str, Any]) -> None:
         view = case.view
         self.facts: dict[str, Any] = {
+            **(case.roots[0].evidence if case.roots else {}),
             "brokers": case.brokers,
             "cluster": view.snapshot.cluster,
             "connect": connect_commands(case.endpoints, 5),
@@ -105,6 +125,8 @@ class _Texts:
             "hedge": HEDGE[confidence],
             "kraft": view.kraft,
             "number": len(case.brokers),
+            "plain": _headline(case) if case.roots else "",
+            "remedy": _remedy(case),
             "roots": len(case.roots),
             "zookeeper": zookeeper_address(view),
             "zookeeper_read": view.zookeeper_read,
@@ -176,8 +198,13 @@ def grouped_story(case: Case) -> Story:
         confidence=case.confidence(),
         why=f"{first.code} compares this directly; no further cause was examined.",
         speaks_for=(*evidence_of(case.roots), *changed_before(case, _CHANGES)),
-        steps=(*((Step(kind="quick", text=first.remedy),) if first.remedy else ()), prove(case)),
+        steps=(*_remedy(case), prove(case)),
     )
+
+
+def _remedy(case: Case) -> tuple[Step, ...]:
+    """Return what the page of the first finding says to do; nothing for a fact of no finding."""
+    return tuple(Step(kind="quick", text=root.remedy) for root in case.roots[:1] if root.remedy)
 
 
 def _headline(case: Case) -> str:

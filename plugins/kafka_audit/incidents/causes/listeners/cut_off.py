@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
+from kafka_audit.checks.audit.unread_sources import failed_reads
 from kafka_audit.cluster.answers.reads import addresses_of
 from kafka_audit.cluster.listeners.endpoints import AdvertisedEndpoint
 from kafka_audit.cluster.listeners.inter_broker import TLS
@@ -32,7 +33,6 @@ from kafka_audit.incidents.causes.rule import (
     evidence_of_edges,
 )
 from kafka_audit.incidents.causes.told import told
-from kafka_audit.incidents.causes.unread_sources import failed_reads
 from kafka_audit.model import quoting
 from kafka_audit.model.commands import Command, Line, command, remark
 from kafka_audit.model.finding import Confidence, Evidence, Finding, Step

@@ -1,25 +1,14 @@
-"""KA001: failed reads of brokers and of other sources than ZooKeeper."""
+"""Incidents of sources that were not read: ZooKeeper, brokers, and others."""
 
 from collections.abc import Iterable
 from dataclasses import replace
 
-from kafka_audit.cluster.answers.reads import (
-    observer_name,
-)
-from kafka_audit.incidents.causes.repair import reconnect_commands
-from kafka_audit.incidents.causes.rule import (
-    Case,
-    Cause,
-    Explains,
-    Story,
-    at_the_broker,
-    evidence_of,
-    evidence_of_reads,
-)
-from kafka_audit.incidents.causes.told import told
+from kafka_audit.checks.incident import Case, StoryFacts, evidence_of, evidence_of_reads
+from kafka_audit.checks.repair import reconnect_commands
+from kafka_audit.cluster.answers.reads import addresses_of, observer_name
 from kafka_audit.model.addresses.trusted_hosts import trusted_hosts_setting
 from kafka_audit.model.finding import Evidence, Finding
-from kafka_audit.model.read_failure import ReadFailure
+from kafka_audit.model.read_failure import LOGIN_REFUSALS, ReadFailure
 from kafka_audit.model.tables import BrokerView, SourceRead
 from kafka_audit.model.text import brokers, clean, listing
 
@@ -57,13 +46,13 @@ def untrusted(case: Case) -> Iterable[Case]:
 _NO_TOKEN = frozenset({ReadFailure.NO_TOKEN, ReadFailure.TOKEN_REFUSED})
 
 
-def tokens(case: Case) -> Iterable[Case]:
+def without_token(case: Case) -> Iterable[Case]:
     """Take the brokers where no login was tried for lack of an access token as one fault: all take the same one."""
     roots = tuple(root for root in roots_of_brokers(case) if any(read.failure in _NO_TOKEN for read in failed_reads(case, root)))
     return (replace(case, roots=roots),) if roots else ()
 
 
-def tickets(case: Case) -> Iterable[Case]:
+def without_ticket(case: Case) -> Iterable[Case]:
     """Take the brokers where no login was tried for lack of a Kerberos ticket as one fault for each thing that is missing."""
     found: dict[str, list[Finding]] = {}
     for root in roots_of_brokers(case):
@@ -95,68 +84,60 @@ def brokers_of(case: Case) -> str:
     return listing([*(f"broker {broker}" for broker in case.brokers), *(f"the broker at {text}" for text in addresses)], 3)
 
 
-def untrusted_story(case: Case) -> Story:
-    """Return the story: which line of the cluster file lets the auditor log in; others may have listed these addresses."""
+def untrusted_hosts(case: Case) -> StoryFacts:
+    """Return which line of the cluster file lets the auditor log in; others may have listed these addresses."""
     reads = [read for root in case.roots for read in failed_reads(case, root)]
     hosts = [*dict.fromkeys(filter(None, (read.untrusted_host for read in reads)))]
     once = evidence_of_reads([replace(read, needs=None) for read in {read.target: read for read in reads}.values()])
-    return told(
-        case,
-        "unread_sources untrusted",
-        # One line for each address; the line to add is below, once.
-        evidence=once or evidence_of(case.roots),
-        who=brokers_of(case),
-        hosts=tuple(hosts),
-        more=max(len(hosts) - _HOSTS, 0),
-        trust=(trusted_hosts_setting(hosts[:_HOSTS]),) if hosts else (),
-        needed=tuple(dict.fromkeys(read.needs for read in reads if read.needs and not read.untrusted_host)),
-    )
+    facts = {
+        "who": brokers_of(case),
+        "hosts": tuple(hosts),
+        "more": max(len(hosts) - _HOSTS, 0),
+        "trust": (trusted_hosts_setting(hosts[:_HOSTS]),) if hosts else (),
+        "needed": tuple(dict.fromkeys(read.needs for read in reads if read.needs and not read.untrusted_host)),
+    }
+    # One line for each address; the line to add is below, once.
+    return StoryFacts(facts=facts, evidence=once or evidence_of(case.roots))
 
 
-def token_story(case: Case) -> Story:
-    """Return the story that nothing gives the auditor an access token, so that no broker was asked for a login."""
+def missing_token(case: Case) -> StoryFacts:
+    """Return why nothing gives the auditor an access token."""
     read = next(read for root in case.roots for read in failed_reads(case, root) if read.failure in _NO_TOKEN)
-    return told(
-        case,
-        "unread_sources no_token",
-        evidence=evidence_of_reads([read]) or evidence_of(case.roots),
-        who=brokers_of(case),
-        reason=clean(read.message or str(read.error), 300),
-        needs=clean(read.needs or "an access token", 300),
-        refused=read.failure is ReadFailure.TOKEN_REFUSED,
-    )
+    facts = {
+        "who": brokers_of(case),
+        "reason": clean(read.message or str(read.error), 300),
+        "needs": clean(read.needs or "an access token", 300),
+        "refused": read.failure is ReadFailure.TOKEN_REFUSED,
+    }
+    return StoryFacts(facts=facts, evidence=evidence_of_reads([read]) or evidence_of(case.roots))
 
 
-def ticket_story(case: Case) -> Story:
-    """Return the story that the auditor has no Kerberos ticket, in the words of the Kerberos library."""
+def missing_ticket(case: Case) -> StoryFacts:
+    """Return why the auditor has no Kerberos ticket, in the words of the Kerberos library."""
     read = next(read for root in case.roots for read in failed_reads(case, root) if read.failure is ReadFailure.NO_TICKET)
-    return told(
-        case,
-        "unread_sources no_ticket",
-        evidence=evidence_of_reads([read]) or evidence_of(case.roots),
-        who=brokers_of(case),
-        reason=clean(read.message or ReadFailure.NO_TICKET.words, 300),
-        needs=clean(read.needs or "a Kerberos ticket", 300),
-    )
+    facts = {
+        "who": brokers_of(case),
+        "reason": clean(read.message or ReadFailure.NO_TICKET.words, 300),
+        "needs": clean(read.needs or "a Kerberos ticket", 300),
+    }
+    return StoryFacts(facts=facts, evidence=evidence_of_reads([read]) or evidence_of(case.roots))
 
 
-def silent_story(case: Case) -> Story:
-    """Return the story: which source gave nothing, or not everything."""
+def silent_sources(case: Case) -> StoryFacts:
+    """Return which source gave nothing, or not everything."""
     reads = [read for root in case.roots for read in failed_reads(case, root)]
     first, of_brokers = (reads[0] if reads else None), case.roots[0].resource.name != "cluster"
-    return told(
-        case,
-        "unread_sources silent",
-        evidence=evidence_of_reads(reads) or evidence_of(case.roots),
-        who=brokers_of(case),
-        of_brokers=of_brokers,
-        in_part=of_brokers and not _without_view(case, case.roots[0]),
-        error=f" ({clean(first.error or 'failed', 30)})" if first else "",
-        observer=observer_name(first.observer) if first else "",
-        operation=clean(first.operation, 30) if first else "",
-        at=clean(first.target, 40) if first and len(case.roots) == 1 else "",
-        reconnect=reconnect_commands(reads),
-    )
+    facts = {
+        "who": brokers_of(case),
+        "of_brokers": of_brokers,
+        "in_part": of_brokers and not _without_view(case, case.roots[0]),
+        "error": f" ({clean(first.error or 'failed', 30)})" if first else "",
+        "observer": observer_name(first.observer) if first else "",
+        "operation": clean(first.operation, 30) if first else "",
+        "at": clean(first.target, 40) if first and len(case.roots) == 1 else "",
+        "reconnect": reconnect_commands(reads),
+    }
+    return StoryFacts(facts=facts, evidence=evidence_of_reads(reads) or evidence_of(case.roots))
 
 
 def evidence_of_failed_reads(case: Case) -> tuple[Evidence, ...]:
@@ -164,32 +145,28 @@ def evidence_of_failed_reads(case: Case) -> tuple[Evidence, ...]:
     return evidence_of_reads([read for root in case.roots for read in failed_reads(case, root)])
 
 
-UNTRUSTED = Cause(
-    codes=("KA001",),
-    meaning="the cluster file does not trust the addresses of brokers, so that no login was tried",
-    cases=untrusted,
-    story=untrusted_story,
-)
+def zookeeper_unread(case: Case) -> Iterable[Case]:
+    """Take KA001 of the cluster where it is ZooKeeper that gave nothing; a read of it that failed alone is no outage."""
+    down = not case.view.zookeeper_read and _failed_zookeeper_reads(case)
+    roots = tuple(root for root in case.roots if root.resource.name == "cluster") if down else ()
+    return (replace(case, roots=roots),) if roots else ()
 
-WITHOUT_TOKEN = Cause(
-    codes=("KA001",),
-    meaning="the auditor received no access token (OAUTHBEARER), so that no login was tried",
-    cases=tokens,
-    story=token_story,
-    explains=(Explains(codes=("KA002",), where=at_the_broker),),
-)
 
-WITHOUT_TICKET = Cause(
-    codes=("KA001",),
-    meaning="the auditor has no valid Kerberos ticket (GSSAPI), so that no login was tried",
-    cases=tickets,
-    story=ticket_story,
-    explains=(Explains(codes=("KA002",), where=at_the_broker),),
-)
+def _failed_zookeeper_reads(case: Case) -> list[SourceRead]:
+    return [r for r in case.view.last_reads if r.observer == "zookeeper" and r.outcome == "failed"]
 
-SILENT = Cause(
-    codes=("KA001",),
-    meaning="brokers give no view, and no other reason is known",
-    cases=silent,
-    story=silent_story,
-)
+
+def reads_of_zookeeper(case: Case) -> StoryFacts:
+    """Return which reads of ZooKeeper failed; what rests on them could not be judged."""
+    failed = _failed_zookeeper_reads(case)
+    first = failed[0] if failed else None
+    target = clean(first.target, 60) if first else "its address"
+    at = (target, *(clean(f"{host}:{port}") for read in failed[:1] for host, port in addresses_of(read.target)[:1]))
+    facts = {
+        "addresses": at,
+        "refused": first is not None and first.failure in LOGIN_REFUSALS,
+        "error": clean(first.error or "failed", 30) if first else "failed",
+        "needs": clean((first and first.needs) or "a login", 300),
+        "reconnect": reconnect_commands(failed),
+    }
+    return StoryFacts(facts=facts, evidence=evidence_of_reads(failed) or evidence_of(case.roots))

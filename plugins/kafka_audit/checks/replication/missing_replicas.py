@@ -4,31 +4,18 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from kafka_audit.checks.incident import Case, StoryFacts, evidence_of
+from kafka_audit.checks.repair import last_in_sync
 from kafka_audit.cluster.held_up_by import held_up_by
 from kafka_audit.cluster.partitions import PartitionState
 from kafka_audit.faults.cause import PROGRESS, CauseKind
 from kafka_audit.faults.edges import REPLICATE
 from kafka_audit.faults.solver import Diagnosis, catches_up, diagnoses_into
-from kafka_audit.incidents.causes.candidates import candidates_of
-from kafka_audit.incidents.causes.repair import last_in_sync
-from kafka_audit.incidents.causes.rule import (
-    REPLICATION,
-    Case,
-    Cause,
-    Explains,
-    Story,
-    apart,
-    evidence_of,
-)
-from kafka_audit.incidents.causes.told import grouped_story, told
 from kafka_audit.model.finding import Confidence, Evidence, Finding
 from kafka_audit.model.text import counted
 
-CODES = ("KA601", "KA602", "KA604")
-"""Faults of partitions with a missing broker, the worst first."""
 
-
-def cases(case: Case) -> Iterable[Case]:
+def by_missing_broker(case: Case) -> Iterable[Case]:
     """Split by the broker that holds up most of the partitions, then by the one that holds up most of the rest, and so on.
 
     A partition of which nothing is known but its code is reported by that.
@@ -39,7 +26,7 @@ def cases(case: Case) -> Iterable[Case]:
         broker = max(sorted(count), key=count.__getitem__)
         theirs = [root for root, held in left if broker in held]
         left = [(root, held) for root, held in left if broker not in held]
-        yield replace(case, roots=tuple(sorted(theirs, key=lambda root: CODES.index(root.code))), sources=(broker,))
+        yield replace(case, roots=tuple(theirs), sources=(broker,))
 
 
 def _held_up_by(case: Case, symptom: Finding) -> frozenset[int]:
@@ -47,36 +34,39 @@ def _held_up_by(case: Case, symptom: Finding) -> frozenset[int]:
     return held_up_by(case.view, *key) if key else frozenset()
 
 
-def story(case: Case) -> Story:
-    """Return the story: which broker is missing, in how many partitions, and what that means now."""
+def missing_broker(case: Case) -> StoryFacts:
+    """Return which broker is missing, in how many partitions, and what that means now."""
     (broker,) = case.sources
     held = case.view.partitions
     keys = {key for root in (*case.explained, *case.besides) if (key := root.resource.topic_partition)}
     states = [state for key in keys if (state := held.state(*key)) is not None]
     leaderless = sum(state.leader is None for state in states)
     edges = _not_followed(case, broker, states)
-    found, leading = candidates_of(edges), _leading(edges)
-    kind, confidence = leading or (None, Confidence.SUSPECTED if found else Confidence.MEASURED)
-    return told(
-        case,
-        "storage/missing_replicas missing",
-        cause=None if kind in {None, PROGRESS} else kind.code,
+    leading, weighed = (
+        _leading(edges),
+        any(edge.measured or (edge.edge.effect.state != "works" and edge.candidates) for edge in edges),
+    )
+    kind, confidence = leading or (None, Confidence.SUSPECTED if weighed else Confidence.MEASURED)
+    return StoryFacts(
+        facts={
+            "broker": broker,
+            "fault": "" if kind is None else kind.fault,
+            "leaders": tuple({edge.edge.target for edge in edges}),
+            "lacking": len(states) - leaderless,
+            "waiting": len(states),
+            "held": held.held_by(broker),
+            "leaderless": leaderless,
+            "refused": any(root.code == "KA602" for root in case.explained),
+            "waits": any(catches_up(case.view, state.leader, broker) for state in states),
+            "start": last_in_sync(case, f"broker {broker}") if leaderless else (),
+        },
         evidence=(
             *evidence_of(sorted(case.explained, key=lambda finding: finding.code)),
             Evidence(observer=f"broker {broker}", text=_said_of(case, broker)),
         ),
         confidence=confidence,
-        candidates=found,
-        broker=broker,
-        fault="" if kind is None else kind.fault,
-        leaders=tuple({edge.edge.target for edge in edges}),
-        lacking=len(states) - leaderless,
-        waiting=len(states),
-        held=held.held_by(broker),
-        leaderless=leaderless,
-        refused=any(root.code == "KA602" for root in case.explained),
-        waits=any(catches_up(case.view, state.leader, broker) for state in states),
-        start=last_in_sync(case, f"broker {broker}") if leaderless else (),
+        edges=edges,
+        cause=None if kind in {None, PROGRESS} else kind.code,
     )
 
 
@@ -109,24 +99,6 @@ def given_up(case: Case, symptom: Finding) -> bool:
     return key is not None and f"{key[0]}-{key[1]}" in case.roots[0].texts("partitions")
 
 
-FETCHING_STOPPED = Cause(
-    codes=("KA618",),
-    meaning="a follower gave up fetching partitions after an error",
-    cases=apart,
-    story=grouped_story,
-    explains=(Explains(codes=REPLICATION, where=given_up),),
-)
-
-
 def lacks_the_broker(case: Case, symptom: Finding) -> bool:
     """Explain what else lacks the broker, for example partitions that lost it in this audit."""
     return case.sources[0] in _held_up_by(case, symptom)
-
-
-MISSING_REPLICAS = Cause(
-    codes=CODES,
-    meaning="partitions lack a broker, and why it does not follow was not found",
-    cases=cases,
-    story=story,
-    explains=(Explains(codes=REPLICATION, where=lacks_the_broker),),
-)

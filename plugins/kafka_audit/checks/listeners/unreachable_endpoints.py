@@ -4,24 +4,11 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
+from kafka_audit.checks.incident import Case, StoryFacts, connection_opens, evidence_of, evidence_of_edges
+from kafka_audit.checks.listeners.client_vantages import Reach, no_such_name, split_answers
+from kafka_audit.checks.repair import advertise, connect_commands
 from kafka_audit.cluster.hosts import inside_of, means_itself
 from kafka_audit.faults.serve_edges import NETWORK
-from kafka_audit.incidents.causes.listeners.client_vantages import Reach, no_such_name, split_answers
-from kafka_audit.incidents.causes.repair import advertise, connect_commands
-from kafka_audit.incidents.causes.rule import (
-    LOST_REPLICAS,
-    Case,
-    Cause,
-    Explains,
-    Story,
-    at_the_broker,
-    at_the_endpoint,
-    connection_opens,
-    evidence_of,
-    evidence_of_edges,
-    together,
-)
-from kafka_audit.incidents.causes.told import told
 from kafka_audit.model.commands import Line
 from kafka_audit.model.finding import Evidence, Finding, Status
 from kafka_audit.model.text import listing
@@ -41,15 +28,13 @@ def dead_for_everybody(case: Case) -> Iterable[Case]:
     return (replace(case, roots=roots),) if roots else ()
 
 
-def dead_story(case: Case) -> Story:
-    """Return the story of an unreachable broker: whether it runs cannot be decided from outside."""
+def connections_of_all(case: Case) -> StoryFacts:
+    """Return how connections of clients and brokers fail; whether the broker runs cannot be decided from outside."""
     edges = [edge for end in case.endpoints for role in ("client", "broker") for edge in case.edges.to(end, role)]
-    return told(
-        case,
-        "listeners/unreachable_endpoints dead",
+    return StoryFacts(
+        facts={"layers": ", ".join(layer for layer in NETWORK if any(edge.failed_at == layer for edge in edges))},
         evidence=evidence_of_edges(edges),
         confidence=replace(case, roots=(*case.roots, *_of_brokers(case))).confidence(),
-        layers=", ".join(layer for layer in NETWORK if any(edge.failed_at == layer for edge in edges)),
     )
 
 
@@ -59,31 +44,26 @@ def _of_brokers(case: Case) -> tuple[Finding, ...]:
     return tuple(f for f in case.findings if f.code == "KA302" and f.status is Status.FAIL and f.resource.name in places)
 
 
-def exposure_story(case: Case) -> Story:
-    """Return the story: from which vantage which layer fails, k of n."""
+def exposed_endpoints(case: Case) -> StoryFacts:
+    """Return from which vantage which layer fails, k of n."""
     reach, means_own_host = Reach.of(case), _means_itself(case)
     broken = [edge for edges in reach.broken.values() for edge in edges]
     endpoints = tuple(sorted({edge.endpoint for edge in broken})) or case.endpoints
-    return told(
-        case,
-        "listeners/unreachable_endpoints exposure",
-        evidence=(
-            *(reach.evidence() if reach.worst else evidence_of(case.roots)),
-            *split_answers(case),
-        ),
-        against=reach.against(),
+    facts = {
         **reach.facts(),
-        means_own_host=means_own_host,
-        addresses=tuple(endpoint.address for endpoint in case.endpoints[:2]) if means_own_host else (),
-        layers=reach.layers(),
-        led=case.view.partitions.led_by(case.brokers),
-        partitions=case.view.partitions.count.partitions,
-        one_vantage=case.view.info is not None and case.view.info.client_vantages <= 1,
-        resolve=endpoints if any(edge.failed_at == "dns" for edge in broken) else (),
-        connect=connect_commands(endpoints, 5),
-        all_brokers=len(case.view.named_brokers),
-        named=tuple(_named(case)) if means_own_host else (),
-    )
+        "means_own_host": means_own_host,
+        "addresses": tuple(endpoint.address for endpoint in case.endpoints[:2]) if means_own_host else (),
+        "layers": reach.layers(),
+        "led": case.view.partitions.led_by(case.brokers),
+        "partitions": case.view.partitions.count.partitions,
+        "one_vantage": case.view.info is not None and case.view.info.client_vantages <= 1,
+        "resolve": endpoints if any(edge.failed_at == "dns" for edge in broken) else (),
+        "connect": connect_commands(endpoints, 5),
+        "all_brokers": len(case.view.named_brokers),
+        "named": tuple(_named(case)) if means_own_host else (),
+    }
+    shown = reach.evidence() if reach.worst else evidence_of(case.roots)
+    return StoryFacts(facts=facts, evidence=(*shown, *split_answers(case)), against=reach.against())
 
 
 def _means_itself(case: Case) -> bool:
@@ -103,30 +83,6 @@ def _named(case: Case) -> Iterator[Line]:
     by_broker = [own for broker in case.brokers if (own := [e for e in case.endpoints if e.broker_id == broker])]
     for own_endpoints in by_broker[:5]:
         yield from advertise(case, *((e, f"NAME_OF_BROKER_{e.broker_id}:{e.port}") for e in own_endpoints))
-
-
-DEAD_ENDPOINT = Cause(
-    codes=("KA301",),
-    meaning="clients and brokers cannot reach an endpoint of a broker that does not answer: it is down, or the address is wrong",
-    cases=dead_for_everybody,
-    story=dead_story,
-    explains=(
-        Explains(codes=("KA302", "KA303"), where=at_the_endpoint),
-        Explains(codes=("KA001", "KA301", "KA302"), where=at_the_broker),
-        LOST_REPLICAS,
-    ),
-)
-
-UNREACHABLE_ENDPOINTS = Cause(
-    codes=("KA301",),
-    meaning="clients do not reach what brokers advertise",
-    cases=together,
-    story=exposure_story,
-    explains=(
-        Explains(codes=("KA303",), where=at_the_endpoint),
-        Explains(codes=("KA001",), where=at_the_broker),
-    ),
-)
 
 
 def by_network(case: Case) -> Iterable[Case]:
@@ -152,45 +108,27 @@ def by_network(case: Case) -> Iterable[Case]:
     return tuple(replace(case, roots=tuple(roots)) for roots in groups.values())
 
 
-def inside_story(case: Case) -> Story:
-    """Return the story: which names are of the inside, from where they do not resolve, and how others got out of it."""
+def inside_names(case: Case) -> StoryFacts:
+    """Return which names are of the inside, and from where they do not resolve."""
     reach = Reach.of(case)
     names = tuple(dict.fromkeys(endpoint.host for endpoint in case.endpoints))
     place = inside_of(case.endpoints[0].host) or "its own network"
     by_form = Evidence(observer="form", text=f"{listing(names, 3)}: {_form(place)}")
     inside = any("dns" in edge.passed for endpoint in case.endpoints for edge in case.edges.to(endpoint, role=None))
-    return told(
-        case,
-        "listeners/unreachable_endpoints inside",
-        evidence=(
-            *reach.evidence(),
-            by_form,
-            *split_answers(case),
-        ),
-        against=reach.against(),
+    facts = {
         **reach.facts(),
-        place=place,
-        hosts=names,
-        listeners=tuple(dict.fromkeys(endpoint.listener for endpoint in case.endpoints)),
-        resolved_inside=inside,
-        vantage="{command: [kubectl, exec, -i, POD, --]}",
-        all_brokers=len(case.view.named_brokers),
-    )
+        "place": place,
+        "hosts": names,
+        "listeners": tuple(dict.fromkeys(endpoint.listener for endpoint in case.endpoints)),
+        "resolved_inside": inside,
+        "vantage": "{command: [kubectl, exec, -i, POD, --]}",
+        "all_brokers": len(case.view.named_brokers),
+    }
+    evidence = (*reach.evidence(), by_form, *split_answers(case))
+    return StoryFacts(facts=facts, evidence=evidence, against=reach.against())
 
 
 def _form(place: str) -> str:
     if place == "its own network":
         return "bare names, which resolve only with a search domain or in a container network"
     return f"by their form known only to the DNS of {place}"
-
-
-INSIDE_NAMES = Cause(
-    codes=("KA301",),
-    meaning="brokers advertise names that resolve only inside a network without these clients",
-    cases=by_network,
-    story=inside_story,
-    explains=(
-        Explains(codes=("KA303",), where=at_the_endpoint),
-        Explains(codes=("KA001",), where=at_the_broker),
-    ),
-)

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from kafka_audit.checks.incident import Case, evidence_of_edges
 from kafka_audit.faults.serve_edges import EDGE_LAYERS, NETWORK, WORKS, ServeEdge
-from kafka_audit.incidents.causes.rule import Case, evidence_of_edges
 from kafka_audit.model.cluster import WORKER
 from kafka_audit.model.finding import Evidence
 from kafka_audit.model.read_failure import ReadFailure

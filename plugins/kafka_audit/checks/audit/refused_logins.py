@@ -1,17 +1,11 @@
-"""KA001: brokers that refuse the auditor's login, or whose SCRAM is not to be trusted; and who accepted the same login."""
+"""Incidents of logins: brokers that refuse that of the auditor, or whose SCRAM is not to be trusted; and who accepted it."""
 
 from collections.abc import Iterable
 from dataclasses import replace
 
+from kafka_audit.checks.audit.unread_sources import brokers_of, evidence_of_failed_reads, failed_reads, roots_of_brokers
+from kafka_audit.checks.incident import Case, StoryFacts, evidence_of
 from kafka_audit.cluster.answers.reads import addresses_of
-from kafka_audit.incidents.causes.rule import Case, Cause, Explains, Story, at_the_broker, evidence_of
-from kafka_audit.incidents.causes.told import told
-from kafka_audit.incidents.causes.unread_sources import (
-    brokers_of,
-    evidence_of_failed_reads,
-    failed_reads,
-    roots_of_brokers,
-)
 from kafka_audit.model.finding import Evidence, Finding
 from kafka_audit.model.read_failure import LOGIN_REFUSALS, ReadFailure
 from kafka_audit.model.text import brokers, listing
@@ -58,52 +52,51 @@ def _evidence(case: Case) -> tuple[Evidence, ...]:
     return (accepted, *failed) if others else failed
 
 
-def login_story(case: Case) -> Story:
-    """Return the story that the auditor is not let in, by all brokers or by some."""
-    refusing = replace(case, roots=tuple(root for root in case.roots if _refuses(case, root)) or case.roots)
-    paused = tuple(root for root in case.roots if root not in refusing.roots)
-    return _story_of_some(refusing) if accepting(case) and not paused else _story_of_all(case, refusing, paused)
+def refused_by_some(case: Case) -> Iterable[Case]:
+    """Take the same where other brokers accept the login, and each of these was tried: the fault is theirs."""
+    return (one for one in logins(case) if accepting(one) and not _paused(one))
 
 
-def _story_of_all(case: Case, refusing: Case, paused: tuple[Finding, ...]) -> Story:
-    return told(
-        case,
-        "refused_logins by_all",
-        evidence=evidence_of_failed_reads(case) or evidence_of(case.roots),
-        who=brokers_of(case),
-        refusing=brokers_of(refusing),
-        refusals=len(refusing.roots),
-        untried=brokers_of(replace(case, roots=paused)) if paused else "",
-        targets=_targets(refusing),
-    )
+def refused_by_all(case: Case) -> Iterable[Case]:
+    """Take the same where no broker accepts the login, or it was not tried everywhere."""
+    return (one for one in logins(case) if not accepting(one) or _paused(one))
 
 
-def _story_of_some(case: Case) -> Story:
-    """Return the story that brokers refuse a login that others accept: the fault is theirs."""
-    return told(
-        case,
-        "refused_logins by_some",
-        evidence=_evidence(case),
-        who=brokers_of(case),
-        others=accepting(case),
-        targets=_targets(case),
-        ports=_ports(case),
-    )
+def _paused(case: Case) -> tuple[Finding, ...]:
+    return tuple(root for root in case.roots if not _refuses(case, root)) if any(_refuses(case, r) for r in case.roots) else ()
 
 
-def doubtful_story(case: Case) -> Story:
-    """Return the story that what answers as a broker is not to be trusted with the password."""
+def of_all(case: Case) -> StoryFacts:
+    """Return which brokers refuse the auditor, and where the login was not tried therefore."""
+    paused = _paused(case)
+    refusing = replace(case, roots=tuple(root for root in case.roots if root not in paused))
+    facts = {
+        "who": brokers_of(case),
+        "refusing": brokers_of(refusing),
+        "refusals": len(refusing.roots),
+        "untried": brokers_of(replace(case, roots=paused)) if paused else "",
+        "targets": _targets(refusing),
+    }
+    return StoryFacts(facts=facts, evidence=evidence_of_failed_reads(case) or evidence_of(case.roots))
+
+
+def of_some(case: Case) -> StoryFacts:
+    """Return which brokers refuse a login, and which accept it."""
+    facts = {"who": brokers_of(case), "others": accepting(case), "targets": _targets(case), "ports": _ports(case)}
+    return StoryFacts(facts=facts, evidence=_evidence(case))
+
+
+def doubtful_logins(case: Case) -> StoryFacts:
+    """Return that what answers as a broker is not to be trusted with the password, and why."""
     reads = [read for root in case.roots for read in failed_reads(case, root)]
     failure = next(failure for read in reads if (failure := read.failure) in _DOUBTFUL)
-    return told(
-        case,
-        "refused_logins doubtful",
-        evidence=_evidence(case),
-        weak=failure is ReadFailure.SCRAM_WEAK,
-        who=brokers_of(case),
-        others=accepting(case),
-        ports=_ports(case),
-    )
+    facts = {
+        "weak": failure is ReadFailure.SCRAM_WEAK,
+        "who": brokers_of(case),
+        "others": accepting(case),
+        "ports": _ports(case),
+    }
+    return StoryFacts(facts=facts, evidence=_evidence(case))
 
 
 def _ports(case: Case) -> tuple[str, ...]:
@@ -113,20 +106,3 @@ def _ports(case: Case) -> tuple[str, ...]:
 
 def _targets(case: Case) -> tuple[str, ...]:
     return tuple(dict.fromkeys(read.target for root in case.roots for read in failed_reads(case, root)))[:_SHOWN]
-
-
-DOUBTFUL_LOGIN = Cause(
-    codes=("KA001",),
-    meaning="the party at the address of a broker requests a weak SCRAM proof, or does not prove that it has the credential",
-    cases=doubtful,
-    story=doubtful_story,
-    explains=(Explains(codes=("KA301", "KA002"), where=at_the_broker),),
-)
-
-LOGIN_REFUSED = Cause(
-    codes=("KA001",),
-    meaning="brokers do not accept the auditor's login",
-    cases=logins,
-    story=login_story,
-    explains=(Explains(codes=("KA301", "KA002"), where=at_the_broker),),
-)

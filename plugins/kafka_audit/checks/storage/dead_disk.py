@@ -3,33 +3,21 @@
 import posixpath
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
+from kafka_audit.checks import log_quotes
+from kafka_audit.checks.incident import Case, StoryFacts, evidence_of
 from kafka_audit.cluster.answers.broker_reads import STORAGE_ERROR
 from kafka_audit.cluster.answers.reads import observer_name
 from kafka_audit.cluster.held_up_by import all_waiting_known, held_up_by, waiting_for
 from kafka_audit.cluster.view import ClusterView
-from kafka_audit.incidents.causes import log_quotes
-from kafka_audit.incidents.causes.rule import (
-    REPLICATION,
-    Case,
-    Cause,
-    Explains,
-    Story,
-    at_the_broker,
-    evidence_of,
-)
-from kafka_audit.incidents.causes.told import told
 from kafka_audit.model import quoting
 from kafka_audit.model.commands import command
 from kafka_audit.model.finding import CHANGES, Evidence, Finding, Resource, Status
 from kafka_audit.model.tables import GroupMember, LeadershipAnswer
 from kafka_audit.model.text import clean, counted, listing
 from kafka_audit.words.sentences import Written
-
-CODES = ("KA501", "KA503", "KA506")
-"""What a dead disk shows at its broker, the one that names the incident first."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,13 +29,6 @@ class _Loss:
 
 
 _SHOWN = 5
-
-
-def cases(case: Case) -> Iterable[Case]:
-    """Split by broker."""
-    for broker in case.brokers:
-        mine = [root for root in case.roots if root.resource.broker == broker]
-        yield replace(case, roots=tuple(sorted(mine, key=lambda root: (CODES.index(root.code), root.resource.name))))
 
 
 def on_the_disk(case: Case, symptom: Finding) -> bool:
@@ -63,8 +44,6 @@ def on_the_disk(case: Case, symptom: Finding) -> bool:
 
 
 _LOSSES: WeakKeyDictionary[ClusterView, dict[int, _Loss]] = WeakKeyDictionary()
-
-
 """What was lost in a view, by broker: each symptom asks for it."""
 
 
@@ -81,8 +60,8 @@ def _read_loss(view: ClusterView, broker: int) -> _Loss:
     return _Loss(offline={(row.topic, row.partition): row.leader for row in rows}, led=led)
 
 
-def story(case: Case) -> Story:
-    """Return the story: which disk of which broker died, and what that means to replicas, leaders and clients."""
+def lost_with_the_disk(case: Case) -> StoryFacts:
+    """Return which replicas and leaders were on the disks of a broker that died, and which clients read there."""
     (broker,) = case.brokers
     loss = _loss(case.view, broker)
     paths = [root.resource.log_dir or "" for root in case.roots if root.code == "KA501"]
@@ -92,9 +71,22 @@ def story(case: Case) -> Story:
     waiting = waiting_for(case.view, broker)
     leaderless = len(waiting.union(key for key, leader in loss.offline.items() if leader is None or leader < 0))
     consumers, unread = _readers(case, _moved_partitions(case, broker, loss))
-    return told(
-        case,
-        "storage/dead_disk dead",
+    return StoryFacts(
+        facts={
+            "broker": broker,
+            "paths": tuple(paths),
+            "dirs": _dirs(paths),
+            "offline": len(loss.offline),
+            "moved": moved,
+            "leaderless": leaderless,
+            "unsure": not leaderless and not all_waiting_known(case.view),
+            "both": bool(loss.offline) and moved > 0,
+            "address": next((endpoint.address for endpoint in case.view.endpoints.of(broker)), "BROKER:9092"),
+            "connected": _connected(case, broker),
+            "cluster_id": case.view.snapshot.cluster_id,
+            "is_controller": "controller" in (case.view.settings.get(broker, "process.roles").value or ""),
+            "without_voters": case.view.settings.get(broker, "controller.quorum.voters").state == "unset",
+        },
         evidence=(
             *evidence_of(case.explained),
             *log_quotes.evidence(case, ("KA501",)),
@@ -103,19 +95,6 @@ def story(case: Case) -> Story:
         ),
         not_known=unread,
         confidence=case.roots[0].confidence,
-        broker=broker,
-        paths=tuple(paths),
-        dirs=_dirs(paths),
-        offline=len(loss.offline),
-        moved=moved,
-        leaderless=leaderless,
-        unsure=not leaderless and not all_waiting_known(case.view),
-        both=bool(loss.offline) and moved > 0,
-        address=next((endpoint.address for endpoint in case.view.endpoints.of(broker)), "BROKER:9092"),
-        connected=_connected(case, broker),
-        cluster_id=case.view.snapshot.cluster_id,
-        is_controller="controller" in (case.view.settings.get(broker, "process.roles").value or ""),
-        without_voters=case.view.settings.get(broker, "controller.quorum.voters").state == "unset",
     )
 
 
@@ -158,18 +137,6 @@ def _leaders_moved(case: Case, broker: int, limit: int = 10) -> tuple[Evidence, 
     if len(moves) > limit:
         lines.append(Evidence(observer=CHANGES, text=f"and {len(moves) - limit} more leaders moved away from it"))
     return (*(Evidence(observer=finding.code, text=finding.message) for finding in findings), *lines)
-
-
-DEAD_DISK = Cause(
-    codes=CODES,
-    meaning="a disk of a broker failed, with the replicas on it",
-    cases=cases,
-    story=story,
-    explains=(
-        Explains(codes=(*CODES, "KA208"), where=at_the_broker),
-        Explains(codes=REPLICATION, where=on_the_disk),
-    ),
-)
 
 
 def _readers(case: Case, partitions: Iterable[tuple[str, int]]) -> tuple[tuple[Evidence, ...], tuple[str, ...]]:

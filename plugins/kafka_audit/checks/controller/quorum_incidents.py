@@ -1,0 +1,148 @@
+"""Incidents of the metadata quorum: what keeps it from a leader, and what follows from that."""
+
+from kafka_audit.checks import log_quotes
+from kafka_audit.checks.incident import Case, StoryFacts, evidence_of_reads
+from kafka_audit.checks.repair import connect_commands_to, reconnect_commands
+from kafka_audit.compare.addresses import canonical_text
+from kafka_audit.model.finding import CHANGES, Evidence, Finding, Status
+from kafka_audit.model.tables import SourceRead
+from kafka_audit.model.text import clean, listing
+
+_PASSED_ON = frozenset({"DescribeQuorum", "ListPartitionReassignments", "DescribeConfigs TOPIC"})
+"""What brokers have to ask their controllers for, and what is asked of them after that."""
+
+_NOT_LET_IN = {"KA222": None, "KA713": "node", "KA714": "nodes"}
+"""Checks of settings with which controllers do not let each other in, and the evidence of who is kept out, as brokers may be.
+What their logs show (KA220) is a cause of its own."""
+
+
+def failed_quorum_reads(case: Case) -> list[SourceRead]:
+    """Return what was asked about the quorum, or of a controller, and not answered."""
+    failed = [read for read in case.view.last_reads if read.outcome == "failed"]
+    return [read for read in failed if read.operation == "DescribeQuorum" or read.observer.startswith("controller")]
+
+
+def about_the_quorum(case: Case, symptom: Finding) -> bool:
+    """Explain, in KRaft and in a migration, a source that did not answer for the quorum alone, or which is a controller."""
+    if not case.view.kraft and case.view.migrating is None:
+        return False
+    if symptom.resource.controller is not None:
+        return True
+    reads = [read for read in case.view.last_reads if read.observer == f"broker:{symptom.resource.broker}"]
+    failed = [read for read in reads if read.outcome == "failed"]
+    # After one time-out the connection is gone, and what would have followed fails with it.
+    return bool(failed) and {read.operation for read in failed} <= _PASSED_ON
+
+
+def at_a_controller(_case: Case, symptom: Finding) -> bool:
+    """Explain what is about an address of a controller."""
+    return symptom.resource.controller is not None
+
+
+def _first(case: Case) -> str:
+    """Return what comes before a start of controllers where a finding shows that they would not let each other in; else ""."""
+    found = {finding.code for finding in case.findings if finding.status is Status.FAIL and _keeps_out_controllers(case, finding)}
+    report = "reports" if len(found) == 1 else "report"
+    return f"First correct what {listing(sorted(found))} {report}: a start alone does not help before that." if found else ""
+
+
+def _keeps_out_controllers(case: Case, finding: Finding) -> bool:
+    if (key := _NOT_LET_IN.get(finding.code)) is None:
+        return finding.code in _NOT_LET_IN
+    nodes = {*(finding.numbers(key) or (finding.number(key),))}
+    return bool(nodes & case.view.settings.with_controller_role or nodes - set(case.view.inter_broker.brokers))
+
+
+def without_leader(case: Case) -> StoryFacts:
+    """Return what was asked about the quorum and not answered, and what comes before a start of controllers."""
+    return StoryFacts(facts={"first": _first(case)}, also=evidence_of_reads(failed_quorum_reads(case), limit=5))
+
+
+def voters_down_facts(case: Case) -> StoryFacts:
+    """Return which controllers do not follow, or do not answer."""
+    lagging, failed = next((root for root in case.roots if root.code == "KA209"), None), failed_quorum_reads(case)
+    silent = tuple(sorted(root.resource.controller or "" for root in case.roots if root.code == "KA211"))
+    facts = {"first": _first(case), "addresses": silent, "silent_ones": len(silent), "lagging": lagging is not None}
+    counts = {
+        "down": lagging.number("down") if lagging else 0,
+        "total": lagging.number("total") if lagging else 0,
+        "spare": clean(lagging.text("spare"), 60) if lagging else "",
+        "reconnect": reconnect_commands(failed, limit=3),
+    }
+    return StoryFacts(facts=facts | counts, also=evidence_of_reads(failed, limit=5))
+
+
+def followed_leaders(case: Case) -> StoryFacts:
+    """Return who follows another leader than the newest."""
+    facts = {
+        "parties": tuple(root.resource.name.replace("/", " ", 1) for root in case.roots),
+        "right": clean(case.roots[0].text("right") or "another controller", 80),
+    }
+    return StoryFacts(facts=facts, also=evidence_of_reads(failed_quorum_reads(case), limit=5))
+
+
+def of_replaced_disks(case: Case, symptom: Finding) -> bool:
+    """Explain voters that lag where each of them follows with another disk than the registered one."""
+    now = case.view.quorum.now
+    return symptom.code == "KA209" and {str(voter) for voter in now.voters if voter in now.late} <= {
+        root.resource.controller for root in case.roots
+    }
+
+
+def at_an_unreached_voter(case: Case, symptom: Finding) -> bool:
+    """Explain what is about the addresses of voters that others do not reach, and a host that does not reach just these."""
+    unreached = {canonical_text(address) for root in case.roots for address in root.texts("addresses")}
+    at = symptom.texts("addresses") if symptom.resource.controller is None else (symptom.resource.controller,)
+    return bool(at) and {canonical_text(address) for address in at} <= unreached
+
+
+def unreached_voters(case: Case) -> StoryFacts:
+    """Return where others do not reach voters, and which of these had another address in the previous snapshot."""
+    addresses = sorted({address for root in case.roots for address in root.texts("addresses")})
+    return StoryFacts(facts={"connect": connect_commands_to(addresses)}, also=_moved_voters(case))
+
+
+def _moved_voters(case: Case) -> tuple[Evidence, ...]:
+    """Return which unreached voters had another address in the previous snapshot: others may still go to that one."""
+    unreached = {f"controller/{node}" for root in case.roots for node in root.numbers("unreached")}
+    return tuple(
+        Evidence(
+            observer=CHANGES,
+            text=f"address of {change.resource.replace('/', ' ')}: {clean(change.before)} -> {clean(change.after)}",
+        )
+        for change in case.changes
+        if change.kind == "voter_address" and change.resource in unreached
+    )
+
+
+def between_controllers(case: Case, symptom: Finding) -> bool:
+    """Explain, where controllers are rejected, a quorum without leader, and voters that lag and reject or are rejected.
+
+    What only brokers are denied leaves the quorum as it is.
+    """
+    parties = {number for root in case.roots for number in (root.number("node"), *root.numbers("from"))}
+    rejected = {number for root in case.roots for number in root.numbers("from")} - set(case.view.inter_broker.brokers)
+    return bool(rejected) and (symptom.code == "KA201" or bool(parties & set(symptom.numbers("controllers"))))
+
+
+def of_rejected(case: Case, symptom: Finding) -> bool:
+    """Explain what is about brokers that controllers rejected, and about addresses of brokers whose id is not known then."""
+    rejected = {number for root in case.roots for number in root.numbers("from")} - case.view.controller_nodes
+    broker = symptom.resource.broker
+    return bool(rejected) and symptom.resource.type == "broker" and (broker is None or broker in rejected)
+
+
+def of_ended(case: Case, symptom: Finding) -> bool:
+    """Explain voters that lag where each of them exited."""
+    return set(symptom.numbers("controllers")) <= {root.number("node") for root in case.roots}
+
+
+def follows_from_no_leader(case: Case, symptom: Finding) -> bool:
+    """Explain what a quorum without leader leads to, where rejected requests are why it has none."""
+    absent = (finding for finding in case.findings if finding.code == "KA201" and finding.status is Status.FAIL)
+    return any(between_controllers(case, finding) for finding in absent) or at_a_controller(case, symptom)
+
+
+def quoted_refusals(case: Case) -> StoryFacts:
+    """Return the lines in which nodes report that they were rejected."""
+    return StoryFacts(also=log_quotes.of_nodes(case, "KA220"))

@@ -1,0 +1,95 @@
+"""Steps that several causes share, with exact hosts, ports and files in them."""
+
+from collections.abc import Iterable
+
+from kafka_audit.checks.incident import Case
+from kafka_audit.cluster.answers.reads import addresses_of
+from kafka_audit.cluster.listeners.endpoints import AdvertisedEndpoint
+from kafka_audit.model.addresses.advertised_listeners import parts
+from kafka_audit.model.commands import Command, CommentLine, Line, command, remark, setting
+from kafka_audit.model.finding import Step
+from kafka_audit.model.tables import EligibleReplicas, SourceRead
+from kafka_audit.model.text import brokers, listing
+
+
+def connect_commands(endpoints: tuple[AdvertisedEndpoint, ...], limit: int = 10) -> tuple[Command, ...]:
+    """Return one `nc` command for each endpoint: it opens a connection, sends nothing, and prints the error."""
+    return _connections((e.host, e.port) for e in endpoints[:limit])
+
+
+def advertise(case: Case, *broken: tuple[AdvertisedEndpoint, str]) -> tuple[Line, ...]:
+    """Return the whole setting of one broker with addresses replaced: Kafka no longer advertises what it does not contain.
+
+    A comment names the broker. If the whole setting is unknown, it is not invented: the comment describes the change.
+    """
+    broker, wanted = broken[0][0].broker_id, {endpoint.listener: address for endpoint, address in broken}
+    held = case.view.settings.get(broker, "advertised.listeners").value
+    if held is not None:
+        reported = [*parts(held)]
+    else:  # in KRaft the other listeners are unknown
+        own_endpoints = () if case.view.kraft else case.view.endpoints.of(broker)
+        reported = [(e.listener, f"{e.listener}://{e.address}") for e in own_endpoints]
+    if wanted.keys() <= {name for name, _ in reported}:
+        replaced = (f"{name}://{wanted[name]}" if name in wanted else part for name, part in reported)
+        return server_properties(broker), setting("advertised.listeners", ",".join(replaced))
+    changes = ", ".join(
+        f"the listener of port {endpoint.port} at {{address_{number}}}" for number, (endpoint, _) in enumerate(broken)
+    )
+    addresses = {f"address_{number}": address for number, (_, address) in enumerate(broken)}
+    return (remark(f"advertised.listeners of broker {broker}: {changes}, all others as they are", **addresses),)
+
+
+def server_properties(broker: int) -> CommentLine:
+    """Return the comment before settings of one broker."""
+    return remark("server.properties of broker {broker}", broker=broker)
+
+
+def reconnect_commands(reads: Iterable[SourceRead], limit: int = 5) -> tuple[Command, ...]:
+    """Return one `nc` for each address that reads which failed were sent to, ZooKeeper's connection string taken apart."""
+    return connect_commands_to(read.target for read in reads)[:limit]
+
+
+def connect_commands_to(texts: Iterable[str]) -> tuple[Command, ...]:
+    """Return one `nc` for each address in these texts, connection strings taken apart."""
+    return _connections(dict.fromkeys(address for text in texts for address in addresses_of(text)))
+
+
+def _connections(addresses: Iterable[tuple[str, object]]) -> tuple[Command, ...]:
+    return tuple(command("nc -vz -w 3 {host} {port}", host=host, port=port) for host, port in addresses)
+
+
+def prove(case: Case) -> Step:
+    """Return the last step of every repair: ask again."""
+    codes = sorted({root.code for root in case.roots})
+    return Step(
+        kind="prove",
+        text=f"Audit again with the same options: exit 0, and {listing(codes)} resolved.",
+        # No options: another store has no earlier report, so that nothing would be resolved in it.
+        commands=(command("kafka-audit run {cluster}", cluster=case.view.snapshot.cluster),),
+    )
+
+
+def do_not(text: str) -> Step:
+    """Return a warning."""
+    return Step(kind="do_not", text=text)
+
+
+def last_in_sync(case: Case, them: str) -> tuple[Step, ...]:
+    """Return what comes before the start of brokers that may hold the only records of partitions without a leader."""
+    steps = (
+        do_not(
+            f"start {them} with an empty disk: partitions without leader may have their only records there. The broker would "
+            "lead an empty log, and the followers truncate to it."
+        ),
+    )
+    if not case.view.kraft:
+        return steps
+    text = (
+        "See which brokers hold every acknowledged record. With eligible leader replicas (Kafka 4.0 and later) a broker in `Elr` "
+        "does, although the ISR does not list it: start it first."
+    )
+    eligible = {broker for row in case.view.newest(EligibleReplicas) if row.leader is None for broker in row.eligible}
+    if eligible:
+        text += f" Here: {brokers(eligible)}."
+    commands = (command("kafka-topics.sh --bootstrap-server BROKER:9092 --describe --unavailable-partitions"),)
+    return (Step(kind="see", text=text, commands=commands), *steps)

@@ -1,1 +1,0 @@
-"""Causes on disks, and replicas that are missing."""
