@@ -32,6 +32,9 @@ from kafka_audit.report.verdicts import GO, NO_GO, NOT_DECIDED
 _OPEN_IN_FILES = frozenset({"KA310", *against.CHECKS})
 """What a proposed file alone can answer: whether it starts, and what it breaks."""
 
+_NO_RESTART = frozenset({"KA603"})
+"""Checks that fail while no broker may be restarted, however severe they are: a partition has lost replicas down to min ISR."""
+
 _BY_ADDRESS = ("KA303", "KA304")
 """Checks of one address, and of addresses compared with others."""
 
@@ -117,7 +120,8 @@ def _audit(document: Report, plan: Plan, items: GateItems) -> None:
             message=finding.message,
             remedy=finding.remediation,
         )
-        if gate.fails_gate(finding, least):
+        waits = plan.kind not in OF_QUORUM and finding.code in _NO_RESTART and finding.status is Status.FAIL
+        if waits or gate.fails_gate(finding, least):
             items.blockers.append(item)
         elif finding.status == Status.FAIL and Severity[finding.severity] >= Severity.MEDIUM:
             items.warnings.append(item)

@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from kafka_audit.cluster.view import ClusterView
+from kafka_audit.configuration.behaviour import behaviour
 from kafka_audit.faults.facts import facts_of
 from kafka_audit.faults.identities import AnsweringBroker, answering_brokers
 from kafka_audit.faults.vote_edges import VoteEdges
@@ -277,7 +278,8 @@ def _of_disks(view: ClusterView, loss: PartyLoss) -> Iterator[NotKnown]:
             what = f"which replicas are in {clean(path)} of broker {broker}: the snapshot is of an older version"
             yield NotKnown(what=what, needs="a new snapshot")
         if leaders_leave_disks(view) is None:
-            what = f"whether what broker {broker} leads in {clean(path)} gets another leader: from metadata.version 3.7-IV2 on"
+            since = behaviour("dead_disk_reported").first
+            what = f"whether what broker {broker} leads in {clean(path)} gets another leader: from metadata.version {since} on"
             yield NotKnown(what=what, needs="the finalized features: ApiVersions of a broker")
         if view.kraft and metadata_log_dir(view, broker) is None:
             what = f"whether {clean(path)} of broker {broker} has the metadata log, without which it stops"
