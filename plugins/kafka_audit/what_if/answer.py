@@ -35,7 +35,7 @@ class Answer:
         margin: copies more than needed that are asked for.
         effects: partitions by kind, as `LossCount` names them.
         already: partitions without leader, or that refuse acks=all, before anything goes.
-        groups, transactions: their coordinators that go.
+        groups, transactions, share_groups: their coordinators that go.
         none_left: whether brokers go, and no other runs.
         ways: what would keep these partitions.
     """
@@ -46,6 +46,7 @@ class Answer:
     already: Effects
     groups: tuple[Coordinator, ...]
     transactions: tuple[Coordinator, ...]
+    share_groups: tuple[Coordinator, ...]
     quorum: QuorumLeft
     controller: ControllerMove
     entry_points: tuple[EntryPoint, ...]
@@ -78,6 +79,7 @@ class Answer:
             "quorum": {key: value for key, value in asdict(self.quorum).items() if key != "not_known"},
             "groups": [asdict(coordinators) for coordinators in self.groups],
             "transactions": [asdict(coordinators) for coordinators in self.transactions],
+            "share_groups": [asdict(coordinators) for coordinators in self.share_groups],
             "entry_points": [asdict(entry) | {"closed": entry.closed} for entry in self.entry_points],
             "controller": {
                 "lost": self.controller.lost,
@@ -109,6 +111,7 @@ def answer(view: ClusterView, loss: PartyLoss, *, margin: int = 0, bootstrap: Se
         already=every.get("", {}),
         groups=topics.coordinators(view, found, topics.GROUPS),
         transactions=topics.coordinators(view, found, topics.TRANSACTIONS),
+        share_groups=topics.coordinators(view, found, topics.SHARES),
         quorum=quorum,
         controller=controller,
         entry_points=lost_entries(view, loss, bootstrap),
