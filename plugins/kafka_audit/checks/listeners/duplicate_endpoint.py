@@ -28,15 +28,21 @@ def _judged(view: ClusterView, endpoints: Collection[AdvertisedEndpoint]) -> Ite
         sharing[canonical_address(endpoint.host, endpoint.port)].add(endpoint.broker_id)
     age, there = view.ages_ms, _answered(view)
     moving, twice = view.endpoints.moved, view.samples[1] is not None
+    # ZooKeeper has every address; without it what a broker lists of itself are those of one listener.
+    unread = [broker for broker in view.inter_broker.brokers if view.kraft and view.inter_broker.offered(broker) is None]
     for endpoint in endpoints:
         brokers = sharing[canonical_address(endpoint.host, endpoint.port)]
         old = all(age.get(broker, 0) > OLD_ENOUGH_MS for broker in brokers)
         settled = not brokers & moving if twice else old or brokers <= there
         status = Status.PASS if len(brokers) == 1 else Status.FAIL if settled else Status.UNKNOWN
+        gap = MOVING if status is Status.UNKNOWN else {}
+        if status is Status.PASS and {*unread} - brokers:
+            status, who = Status.UNKNOWN, f"broker {min({*unread} - brokers)}"
+            gap = {"error": f"the listeners of {who} are unknown", "needs": f"DescribeConfigs on Cluster, answered by {who}"}
         yield view.judge(
             endpoint.resource,
             status,
-            MOVING if status is Status.UNKNOWN else {},
+            gap,
             who=f"broker {endpoint.broker_id}",
             broker=endpoint.broker_id,
             brokers=tuple(sorted(brokers)),
