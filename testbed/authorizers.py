@@ -9,10 +9,9 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from kafka_audit.cluster.releases import NETWORKS_SINCE
 from kafka_audit.configuration import authorization
 from kafka_audit.configuration.authorization import NO_ACL, STANDARD, SUPER_USERS
-from kafka_audit.configuration.definitions import version_numbers
+from kafka_audit.configuration.behaviour import behaviour
 from kafka_audit.model.tables import Acl
 from testbed.oracle import ask
 
@@ -137,7 +136,7 @@ def ours(world: World, version: str, authorizer: str) -> dict[str, str]:
         super_users=supers,
         allow_everyone_if_no_acl=everyone,
         authorizer=authorizer,
-        networks=version_numbers(version) >= NETWORKS_SINCE,
+        networks=behaviour("acl_networks").holds(version),
     )
     asked = [
         (request.principal, request.host.replace("::1", _LOOPBACK), request.operation, request.resource)

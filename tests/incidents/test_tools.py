@@ -53,7 +53,7 @@ def printed(tools, written):
         ((2, 0), ACLS, "kafka-acls.sh --authorizer-properties zookeeper.connect=zk:2181/kafka --list"),
         ((2, 1), f"{TOPICS} --under-replicated-partitions",
          "kafka-topics.sh --zookeeper zk:2181/kafka --describe --under-replicated-partitions"),
-        ((2, 3), f"{TOPICS} --under-min-isr-partitions", f"{TOPICS} --under-replicated-partitions"),
+        ((2, 2), f"{TOPICS} --under-min-isr-partitions", f"{TOPICS} --under-replicated-partitions"),
         ((2, 4), f"{CONFIGS} --entity-type topics --entity-name t --add-config a=1",
          "kafka-configs.sh --zookeeper zk:2181/kafka --alter --entity-type topics --entity-name t --add-config a=1"),
         ((2, 6), f"{CONFIGS} --entity-type users --entity-name u",
@@ -66,6 +66,34 @@ def printed(tools, written):
 )  # fmt: skip
 def test_an_older_release_gets_its_own_command(release, written, older):
     assert printed(tools(*release), written) == older
+
+
+QUORUM = "kafka-metadata-quorum.sh --bootstrap-controller c0:9093 --command-config admin.properties"
+FEATURES = "kafka-features.sh --bootstrap-server b0:9092 upgrade --feature metadata.version=14"
+
+
+@pytest.mark.parametrize(
+    ("release", "written", "older"),
+    [
+        ((3, 5), f"{QUORUM} describe --status", "kafka-metadata-quorum.sh --bootstrap-server BROKER:9092 describe --status"),
+        ((3, 7), f"{QUORUM} describe --status", f"{QUORUM} describe --status"),
+        ((3, 8), f"{QUORUM} remove-controller --controller-id 1", "# kafka-metadata-quorum.sh of Kafka 3.9 or later"),
+        ((3, 9), f"{QUORUM} remove-controller --controller-id 1", f"{QUORUM} remove-controller --controller-id 1"),
+        ((3, 5), f"{FEATURES} --dry-run",
+         "# validate with kafka-features.sh of Kafka 3.6 or later: older ones change the level"),
+        ((3, 5), FEATURES, FEATURES),
+        ((3, 6), f"{FEATURES} --dry-run", f"{FEATURES} --dry-run"),
+    ],
+)  # fmt: skip
+def test_a_release_of_kraft_gets_its_own_command(release, written, older):
+    assert printed(tools(*release), written) == older
+
+
+def test_a_broker_is_asked_in_place_of_a_controller_as_its_own_listener_lets_in():
+    older = secured(release=(3, 5), controllers=["SASL_SSL"])
+    assert printed(older, f"{QUORUM} describe --status").startswith(
+        "kafka-metadata-quorum.sh --bootstrap-server b0:9093 --command-config"
+    )
 
 
 @pytest.mark.parametrize("release", [(), (3, 0)])
@@ -82,7 +110,7 @@ def test_no_remedy_prints_what_the_release_lacks(release):
     for words in commands:
         lacking = [tool for tool, since in ZOOKEEPER.items() if {*tool.split()} <= {*words} and release < since]
         assert not lacking or "--bootstrap-server" not in words or "--zookeeper" in words
-        assert not {"--under-min-isr-partitions", "--at-min-isr-partitions"} & {*words} or release >= (2, 4)
+        assert not {"--under-min-isr-partitions", "--at-min-isr-partitions"} & {*words} or release >= (2, 3)
         assert not {"--cancel", "--all-topic-partitions", "--election-type"} & {*words} or release >= (2, 6) or not lacking
 
 

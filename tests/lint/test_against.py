@@ -76,6 +76,17 @@ def test_adding_a_listener_first_breaks_nothing_and_its_address_is_not_known(bro
     assert "no vantage has probed it" in found["KA301", "broker/1/listener/INNER", "UNKNOWN"].message
 
 
+def test_a_listener_that_changes_its_protocol_in_place_breaks_on_the_way(broken):
+    """In the end all agree again, and KA312 of a running cluster compares names and kinds, not who reaches whom."""
+    more = "listener.security.protocol.map=PLAINTEXT:SSL"
+    found = broken(**{f"b{broker}": (f"PLAINTEXT://{_address(broker)}", more) for broker in (0, 1, 2)})
+    cut = found["KA312", "broker/1/listener/PLAINTEXT", "FAIL"]
+    assert (
+        "listener PLAINTEXT is PLAINTEXT there, and broker 0 uses SSL, while only broker 0 runs with its new file" in cut.message
+    )
+    assert not {key for key in found if key[2] == "FAIL" and "after all brokers" in found[key].message}
+
+
 LOGIN = 'org.apache.kafka.common.security.plain.PlainLoginModule required username="kafka" password="p" user_kafka="p";'
 TO_SASL = "\n".join(
     (

@@ -57,6 +57,25 @@ def test_how_strict_decides_what_blocks(decide):
     assert decide(*cut_off(1), kind="moving-hosts", strict="critical")["verdict"] == "no-go"
 
 
+@pytest.mark.parametrize("severity", ["MEDIUM", "INFO"])
+@pytest.mark.parametrize("kind", ["rolling-upgrade", "moving-hosts", "listeners-or-security", "zookeeper-to-kraft"])
+def test_no_broker_is_restarted_while_a_partition_is_at_min_isr(decide, kind, severity):
+    """What-if says of a broker in its ISR that it may not be stopped; replicas that may be catching up make it INFO."""
+    at_min = ("KA603", "topic/orders/partition/0", severity, {})
+    assert ("KA603", "topic/orders/partition/0") in codes(decide(at_min, kind=kind, version="3.9.1")["blockers"])
+
+
+def test_a_partition_at_min_isr_does_not_hinder_a_change_of_the_quorum(decide):
+    at_min = ("KA603", "topic/orders/partition/0", "MEDIUM", {})
+    assert ("KA603", "topic/orders/partition/0") in codes(decide(at_min, kind="controller-certificates")["warnings"])
+
+
+def test_a_lost_replica_above_min_isr_is_a_warning(decide):
+    """The nearest harmless one: any broker may be stopped, and acks=all is still accepted."""
+    lost = ("KA604", "topic/orders/partition/0", "MEDIUM", {})
+    assert decide(lost, kind="moving-hosts")["verdict"] == "go"
+
+
 def test_what_is_muted_blocks_nothing(decide):
     mutes = [{"code": code, "resource": "*", "reason": "r", "owner": "o"} for code in ("KA302", "KA105")]
     assert decide(*cut_off(1), kind="moving-hosts", audit={"mutes": mutes})["verdict"] == "go"

@@ -14,6 +14,7 @@ from kafka_audit.checks import catalogue
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.lint import files
 from kafka_audit.lint.members import snapshot_from_files
+from kafka_audit.lint.rolled import roll_of
 from kafka_audit.migration import approval_text, before, half_rolled, plain_text, plan
 from kafka_audit.migration.proposed_listeners import ProposedListeners
 
@@ -39,7 +40,7 @@ def rolled(tmp_path, case):
         broker: before[broker] | _own(case["new"], broker) for broker in BROKERS if broker in case["new"] or "each" in case["new"]
     }
     old = ClusterView.of_files(snapshot_from_files(written(tmp_path / "old", before), b"key"))
-    return half_rolled.rolled(old, written(tmp_path / "new", after))
+    return roll_of(old, written(tmp_path / "new", after), b"key")
 
 
 def _own(given, broker):

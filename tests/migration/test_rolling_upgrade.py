@@ -1,6 +1,7 @@
 """Pairs of releases, as their table has them, and the steps of an upgrade; a scenario does the pairs on real brokers."""
 
 from datetime import UTC, datetime
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -9,9 +10,10 @@ import yaml
 from audit_history import History
 from checks.cases import base
 from checks.world import merged, snapshots
-from kafka_audit.cluster.features import METADATA_VERSION, metadata_levels
+from kafka_audit.cluster.features import METADATA_VERSION
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.configuration.authorization import STANDARD
+from kafka_audit.configuration.behaviour import metadata_levels
 from kafka_audit.configuration.definitions import version_numbers
 from kafka_audit.configuration.inter_broker_requests import sent_requests
 from kafka_audit.configuration.starts.protocol_versions import version
@@ -21,7 +23,7 @@ from kafka_audit.model.errors import UsageError
 
 NOW = datetime(2026, 9, 14, 7, tzinfo=UTC)
 PAIRS = yaml.safe_load((Path(__file__).parent / "upgrade_pairs.yaml").read_text())
-LEVELS = {"3.3-IV0": 4, "3.3-IV2": 6, "3.3-IV3": 7, "3.6-IV2": 14, "3.8-IV0": 20, "3.9-IV0": 21}
+LEVELS = {"3.3-IV0": 4, "3.3-IV2": 6, "3.3-IV3": 7, "3.6-IV2": 14, "3.8-IV0": 20, "3.9-IV0": 21, "4.1-IV1": 27}
 KRAFT = {
     "process.roles": "broker,controller",
     "controller.listener.names": "CONTROLLER",
@@ -132,6 +134,62 @@ def test_controllers_come_before_brokers_and_metadata_version_last():
     tool = "kafka-features.sh --bootstrap-server 10.0.0.10:9092 upgrade --feature metadata.version=30"
     assert report["steps"][3]["commands"] == [f"{tool} --dry-run", tool]
     assert report["steps"][-1]["commands"] == ["kafka-audit after-migration prod"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "back"),
+    [
+        ("3.7.2", "3.8.1", 19),
+        ("3.8.1", "3.9.1", 20),
+        ("3.7.2", "3.9.1", 19),
+        ("4.0.2", "4.1.2", 25),
+        ("4.1.2", "4.2.2", 27),
+        *((old, new, None) for old, new in pairwise(("3.3.2", "3.4.1", "3.5.2", "3.6.2", "3.7.2"))),
+        ("3.9.1", "4.0.2", None),
+        *((old, new, None) for old, new in pairwise(("4.2.2", "4.3.0", "4.4.0"))),
+    ],
+)
+def test_the_way_back_is_open_where_kafka_lowers_the_level_again(old, new, back):
+    halfway = final_step(old, new)["halfway"]
+    if back is None:
+        assert halfway == "There is no way back to the old release from here on."
+    else:
+        assert f"`kafka-features.sh downgrade --feature metadata.version={back}`. A feature" in halfway
+
+
+def test_features_that_the_old_release_lacks_are_lowered_first():
+    halfway = final_step("4.2.2", "4.2.2", metadata="4.1-IV1", features={"streams.version": 1})["halfway"]
+    assert "metadata.version=27`, after streams.version was lowered. A feature" in halfway
+
+
+def test_a_dynamic_quorum_is_never_lowered():
+    halfway = final_step("3.9.1", "3.9.1", metadata="3.8-IV0", features={"kraft.version": 1})["halfway"]
+    assert halfway == "There is no way back to the old release from here on."
+
+
+@pytest.mark.parametrize("new", ["3.4.1", "3.5.2"])
+def test_tools_that_ignore_the_validation_do_not_get_it(new):
+    """Kafka 3.3 to 3.5 look `--dry-run` up by another name than they store it, and change the level."""
+    step = final_step("3.3.2", new)
+    assert step["commands"][0].startswith("# validate with kafka-features.sh of Kafka 3.6 or later")
+    assert "validates" not in step["text"]
+    assert "--dry-run" not in step["commands"][1]
+
+
+def test_the_validation_is_that_of_the_tools_of_the_new_release():
+    step = final_step("3.5.2", "3.6.2")
+    assert step["commands"][0].endswith("--dry-run")
+    assert "With the tools of Kafka 3.6, the first command validates it" in step["text"]
+
+
+def test_older_tools_ask_brokers_in_place_of_controllers():
+    steps = decide({**PAIRS["kraft_3_9_to_4_3_with_controllers"], "from": "3.5.2", "to": "3.6.2"})["steps"]
+    assert not [line for step in steps for line in step["commands"] if "--bootstrap-controller" in line]
+
+
+def final_step(old, new, **more):
+    pair = {"from": old, "to": new, "mode": "kraft", "brokers": 1, "client": "2.1"} | more
+    return next(step for step in decide(pair)["steps"] if "finalize metadata.version" in step["text"])
 
 
 def test_a_node_that_is_broker_and_controller_restarts_once():

@@ -1,6 +1,7 @@
 """What a check says once where it cannot judge: registrations, files, brokers, `reach`, the quorum or ZooKeeper are unknown."""
 
-from collections.abc import Collection, Iterable, Iterator
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from types import MappingProxyType
 
 from kafka_audit.cluster.answers.broker_reads import BrokerReads
@@ -47,6 +48,12 @@ def no_endpoints(view: ClusterView, endpoints: Collection[AdvertisedEndpoint]) -
     elif not endpoints:
         error, needs = "no broker listed any address", "a broker that answers Metadata"
         yield view.judge("cluster", Status.UNKNOWN, who="any broker", error=error, needs=needs)
+
+
+def tied(values: Mapping[int, object], parties: int) -> bool:
+    """Return whether two values are the commonest, and some of so many parties were not read: what most have is then unknown."""
+    first = Counter(values.values()).most_common(2)
+    return len(values) < parties and len(first) > 1 and first[0][1] == first[1][1]
 
 
 def no_files(view: ClusterView) -> Iterator[Judgement]:

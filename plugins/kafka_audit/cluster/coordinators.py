@@ -1,4 +1,4 @@
-"""Which groups and transactions a partition of Kafka's own topics coordinates, and which of them are known."""
+"""Which groups, transactions and share groups a partition of Kafka's own topics coordinates, and which of them are known."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -25,6 +25,12 @@ class Coordinated:
 _KINDS = {
     "__consumer_offsets": ("Group", "groups whose id", "commit or rebalance"),
     "__transaction_state": ("TransactionalId", "producers whose transactional id", "begin or end a transaction"),
+    # `SharePartitionKey.asCoordinatorKey`: which partitions a share group reads is not known.
+    "__share_group_state": (
+        "SharePartition",
+        "share groups whose key GROUP:TOPIC_ID:PARTITION",
+        "acquire or acknowledge records",
+    ),
 }
 
 

@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from functools import cache
 from itertools import pairwise
 
-from kafka_audit.cluster.features import METADATA_VERSION, metadata_release
+from kafka_audit.cluster.features import METADATA_VERSION
 from kafka_audit.cluster.view import ClusterView
+from kafka_audit.configuration.behaviour import behaviour, metadata_release
 from kafka_audit.configuration.definitions import VERSIONS, definitions, version_numbers
 from kafka_audit.configuration.inter_broker_requests import sent_requests
 from kafka_audit.configuration.starts.protocol_versions import version as protocol_version
@@ -14,8 +15,6 @@ from kafka_audit.model.tables import BrokerApi, BrokerFeature, FileRelease
 _DEFAULT = 5  # ConfigSource of a default: the software's own version
 _FETCH, _DESCRIBE_TRANSACTIONS = 1, 65
 _FETCH_OF_2, _FETCH_OF_4 = 8, 4
-_NETWORKS_LEVEL, NETWORKS_SINCE = 32, (4, 4)
-"""metadata.version 4.4-IV1, which no earlier release supports, not even with unstable features."""
 
 
 def releases(view: ClusterView, broker: int) -> tuple[str, ...]:
@@ -48,23 +47,28 @@ def minor_releases(view: ClusterView, broker: int) -> tuple[tuple[int, ...], tup
     return (fits[0], fits[-1]) if fits else (oldest, newest)
 
 
-def matches_networks(view: ClusterView, node: int) -> bool | None:
-    """Return whether the authorizer of a node takes `10.0.0.0/8` in an ACL for a network; None if its release is unknown.
-
-    That is code of Kafka 4.4, whatever is finalized: metadata.version 4.4-IV1 is needed only to create such an ACL (KIP-1276).
-    """
-    if not view.kraft:
-        return False  # ZooKeeper went with Kafka 4.0
-    supported = view.derived(_metadata_levels).get(node)
-    if supported is not None:
-        return supported >= _NETWORKS_LEVEL
-    feature = view.features.get(METADATA_VERSION)
-    if feature is not None and (feature.finalized or 0) >= _NETWORKS_LEVEL:
-        return True  # every node supports what is finalized
+def does(view: ClusterView, node: int, name: str) -> bool | None:
+    """Return whether the software of a node does what a row of `behaviour.yaml` names; None where its release decides."""
+    row = behaviour(name)
+    if not view.kraft and node not in view.derived(_given) and behaviour("kraft_only").holds(row.since):
+        return False
+    if row.shown_by is not None:
+        supported, feature = view.derived(_metadata_levels).get(node), view.features.get(METADATA_VERSION)
+        if supported is not None:
+            return supported >= row.shown_by
+        if feature is not None and (feature.finalized or 0) >= row.shown_by:
+            return True  # every node supports what is finalized
     known = minor_releases(view, node)
-    if known is None or known[0] < NETWORKS_SINCE <= known[1]:
+    if known is None:
         return None
-    return known[0] >= NETWORKS_SINCE
+    between = (minor for version in VERSIONS if known[0] < (minor := version_numbers(version)[:2]) < known[1])
+    return row.holds_in((*known, *between))
+
+
+def finalized(view: ClusterView, name: str) -> bool | None:
+    """Return whether metadata.version is at the level of a row of `behaviour.yaml`; None if it was not read (KRaft)."""
+    feature, level = view.features.get(METADATA_VERSION), behaviour(name).level
+    return None if level is None or feature is None or feature.finalized is None else feature.finalized >= level
 
 
 def _metadata_levels(view: ClusterView) -> Mapping[int, int]:

@@ -4,12 +4,12 @@ from collections.abc import Collection, Iterable, Mapping
 
 from kafka_audit.cluster.settings import Settings
 from kafka_audit.cluster.view import ClusterView
+from kafka_audit.configuration.behaviour import behaviour
 from kafka_audit.configuration.definitions import version_numbers
 from kafka_audit.model.tables import BrokerConfig, FileRelease
 
 UNCLEAN = "unclean.leader.election.enable"
 _VERSION = "inter.broker.protocol.version"
-_SINCE = (3, 9)
 FOR_ALL = 3
 """Kafka's ConfigSource: DYNAMIC_DEFAULT_BROKER_CONFIG, which controllers use as well."""
 
@@ -26,16 +26,16 @@ def ignored_by_all(
 ) -> bool:
     """Return whether every broker of a KRaft cluster is known to be of a release whose controllers ignore the setting.
 
-    `ConfigurationControlManager.uncleanLeaderElectionEnabledForTopic` returns false up to 3.8. What release dedicated controllers
-    run is not read; they are taken for alike. Lint gives the release of each file.
+    What release dedicated controllers run is not read; they are taken for alike. Lint gives the release of each file.
     """
+    follows = behaviour("unclean_by_setting").holds_in
     given = [version_numbers(row.version) for row in files]
     if given:
-        return all(release < _SINCE for release in given)
+        return follows(given) is False
     rows = [answers.get(broker, {}).get(_VERSION) for broker in brokers]
     minors = [row.value.partition("-")[0] for row in rows if row is not None and row.value and row.source == _DEFAULT_SOURCE]
     known = [tuple(map(int, minor.split("."))) for minor in minors if minor.replace(".", "").isdecimal()]
-    return bool(known) and len(known) == len(rows) and all(release < _SINCE for release in known)
+    return len(known) == len(rows) and follows(known) is False
 
 
 def default_of_topics(settings: Settings, brokers: Collection[int], voters: Collection[int], *, kraft: bool) -> bool | None:

@@ -62,7 +62,7 @@ def authorized(  # noqa: PLR0913 -- the question of an authorizer has that many 
     """Decide for one principal (`User:name`), the address it comes from, an operation and a resource (type, name).
 
     The address is as Java writes it (`compare.hosts.java_address`), "" for one that no ACL names. `networks`: whether the
-    authorizer takes `10.0.0.0/8` for a network (`cluster.releases.matches_networks`).
+    authorizer takes `10.0.0.0/8` for a network (`acl_networks` of behaviour.yaml).
 
     A super user may everything, whatever is denied. Without any ACL that is about the resource (by name, `*` or prefix) the
     setting allow.everyone.if.no.acl.found decides. Otherwise any matching DENY takes precedence, then any ALLOW. DENY takes

@@ -420,9 +420,10 @@ class LossCount(Row):
 
     Kinds: `offline` (no leader: nothing of the ISR is left), `unclean` (a replica leads that was out of the ISR), `not_writable`
     (acks=all is refused: fewer in the ISR than the effective min.insync.replicas), `at_risk` (one copy is left), `below_margin`
-    (fewer than needed and the margin), `moved` (the coordinator of groups or transactions becomes another broker). Beside these,
-    what is not known: `unclean_unknown` (of `offline`: whether a replica out of the ISR may lead), `eligible_unknown` (of
-    `offline`: whether a replica out of the ISR is eligible, where no broker was asked). The loss "" is what is so already.
+    (fewer than needed and the margin), `moved` (the coordinator of groups, transactions or share groups becomes another broker).
+    Beside these, what is not known: `unclean_unknown` (of `offline`: whether a replica out of the ISR may lead),
+    `eligible_unknown` (of `offline`: whether a replica out of the ISR is eligible, where no broker was asked). The loss "" is
+    what is so already.
     """
 
     loss: str

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from kafka_audit.cluster.listeners.inter_broker import InterBroker
 from kafka_audit.cluster.listeners.principals import Principal, file_of
-from kafka_audit.cluster.releases import matches_networks
+from kafka_audit.cluster.releases import does
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.configuration.authorization import NO_ACL, NO_ACL_EXISTS, cluster_action
 from kafka_audit.model.tables import Acl
@@ -74,7 +74,7 @@ def _by_files(between: InterBroker, broker: int, undecided: Pair, supers: frozen
 
 def _ruled(view: ClusterView, broker: int, undecided: Pair, supers: frozenset[str] | None, acls: Sequence[Acl]) -> Pair:
     """Decide by ACLs, as far as hidden settings, addresses and the release let that be."""
-    everyone, networks = view.inter_broker.allows_without_acl(broker), matches_networks(view, broker)
+    everyone, networks = view.inter_broker.allows_without_acl(broker), does(view, broker, "acl_networks")
     decisions = cluster_action(undecided.name, acls, everyone=bool(everyone), networks=networks)
     decided, named = next(decisions), bool(undecided.principal.names)
     other = next((decision for decision in decisions if decision.allowed != decided.allowed), None)

@@ -8,13 +8,13 @@ from functools import partial
 from kafka_audit.cluster.hosts import means_itself
 from kafka_audit.cluster.listeners.inter_broker import DEFAULT_MECHANISM
 from kafka_audit.cluster.listeners.principals import Ends, Principal, by_certificate, by_login
-from kafka_audit.cluster.releases import matches_networks, releases
+from kafka_audit.cluster.releases import does, releases
 from kafka_audit.cluster.settings import AUTHORIZER
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.compare.addresses import canonical_host, is_number, java_address
 from kafka_audit.compare.listener_names import same_listener
 from kafka_audit.configuration.authorization import cluster_action
-from kafka_audit.configuration.definitions import version_numbers
+from kafka_audit.configuration.behaviour import behaviour
 from kafka_audit.configuration.principals import ANONYMOUS
 from kafka_audit.configuration.principals.kerberos_rules import KEY as KERBEROS_RULES
 from kafka_audit.configuration.principals.ssl_rules import KEY as SSL_RULES
@@ -26,7 +26,6 @@ MECHANISM, ENABLED = "sasl.mechanism.controller.protocol", "sasl.enabled.mechani
 _KEY_STORE = "ssl.keystore.location"
 _BUILDER = "principal.builder.class"
 _DEFAULT_BUILDER = "DefaultKafkaPrincipalBuilder"
-_NOT_READY_SINCE = (3, 3)
 _MOST_PEERS = 20
 
 
@@ -174,13 +173,13 @@ def _rulings(
         return {Ruling(denied=None): sources}
     if not missing:
         return {Ruling(denied=False): sources}
-    before_the_log = not known or version_numbers(known[-1]) >= _NOT_READY_SINCE
+    before_the_log = not known or behaviour("controllers_wait_for_acls").holds(known[-1])
     if votes and (before_the_log or everyone is False):
         return {Ruling(denied=True): sources}
     acls = between.cluster_acls(node)
     if acls is None or (everyone is None and not acls):
         return {Ruling(denied=True if acls is None and everyone is False else None): sources}
-    decide = partial(_by_acls, missing, acls, everyone=bool(everyone), networks=matches_networks(view, node))
+    decide = partial(_by_acls, missing, acls, everyone=bool(everyone), networks=does(view, node, "acl_networks"))
     ruling = decide()
     if not ruling.by_host:
         return {ruling: sources}

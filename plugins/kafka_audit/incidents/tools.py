@@ -1,20 +1,19 @@
 """Kafka's command line tools as the audited release has them: pages are written for the newest, older ones lack options.
 
-An option that a release lacks is never printed. What is older than 2.8 keeps its metadata in ZooKeeper, so an older tool that
-uses ZooKeeper replaces it; that is the only option until 2.1 to 2.6, and it was removed in 3.0.
+An option that a release lacks is never printed; `behaviour.yaml` says which came when. What is older than 2.8 keeps its metadata
+in ZooKeeper, so an older tool that uses ZooKeeper replaces it; that is the only option until 2.1 to 2.6, and it was removed in
+3.0. A newer option for the login (4.2, KIP-1147) is not needed: the older ones remain.
 
 Here alone a command gets the file of an administrator's login, for the listener that it asks; no template has to name it.
-Sources: KIP-460 and KIP-183 (elections, 2.4), KIP-455 (reassignments, 2.6), KIP-332 (ACLs, 2.1), KIP-377 (topics, 2.2), KIP-351
-and KIP-427 (in-sync filters, 2.3 and 2.4), KIP-412 (loggers, 2.4), KIP-554 (SCRAM users, 2.7), KIP-700 (cluster id,
-2.8), KAFKA-7335 (cluster id in meta.properties, 2.4), KIP-340 (logins for log dirs and reassignments, 2.1), KIP-1147 (one option
-for the login, 4.2; the older ones remain), KAFKA-6835 (the controller applies the unclean election of a topic at once, 2.1).
 """
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
+from kafka_audit.cluster.releases import minor_releases
 from kafka_audit.cluster.view import ClusterView
+from kafka_audit.configuration.behaviour import behaviour
 from kafka_audit.model.commands import Code, Command, CommentLine, Line, Part, Prose, SettingLine, command, remark, setting
 from kafka_audit.model.tables import BrokerApi, BrokerView
 
@@ -37,8 +36,7 @@ _COMMAND_CONFIG, _ADMIN = "--command-config", "admin.properties"
 _LOGIN = MappingProxyType({_ELECTION: "--admin.config", "kafka-cluster.sh": "--config"})
 """The option of a tool that names the file of its login, where it is not `--command-config`."""
 _OPEN = "PLAINTEXT"
-_LOGINS_OF_DISKS: Release = (2, 1)
-_UNCLEAN_AT_ONCE: Release = (2, 1)
+_DRY_RUN = "--dry-run"
 
 Words = tuple[str, ...]
 Changed = Words | SettingLine | CommentLine
@@ -55,7 +53,14 @@ def _asked_zookeeper(view: ClusterView) -> str:
 
 
 def oldest_release(view: ClusterView) -> Release | None:
-    """Return the lowest possible release of the oldest broker, by the APIs that it offers; None if no broker reported any."""
+    """Return the lowest possible release of the oldest broker; None if none is known.
+
+    In KRaft the levels of metadata.version show it, with ZooKeeper the APIs on offer.
+    """
+    if view.kraft:
+        found = [known for broker in view.inter_broker.brokers if (known := minor_releases(view, broker)) is not None]
+        exact = [(oldest[0], oldest[1]) for oldest, newest in found if oldest == newest]
+        return min(exact, default=None)
     offered: dict[int, dict[int, int]] = {}
     for row in view.of(BrokerApi):
         if row.broker_id >= 0:
@@ -99,7 +104,7 @@ class Tools:
         if not endpoints:  # files alone
             asked = {between.protocol(broker, name) for broker in between.brokers for name in between.offered(broker) or ()}
         return cls(
-            release=None if view.kraft else oldest_release(view),
+            release=oldest_release(view),
             zookeeper=zookeeper_address(view),
             protocols=protocols,
             asked=frozenset(filter(None, asked)),
@@ -113,7 +118,7 @@ class Tools:
             return line
         stages: list[Words] = []
         for stage in line.stages:
-            older = self._as_released(self._with_login(stage))
+            older = self._as_released(self.with_login(stage))
             if not isinstance(older, tuple):
                 return older
             stages.append(older)
@@ -129,7 +134,11 @@ class Tools:
 
     def lacks_login(self, words: Words) -> bool:
         """Return whether a command names the file of a login, for which its tool has no option yet."""
-        return _COMMAND_CONFIG in words and self.release is not None and self.release < _LOGINS_OF_DISKS
+        return _COMMAND_CONFIG in words and self.lacks("tool_logins_of_disks")
+
+    def lacks(self, name: str) -> bool:
+        """Return whether the release is known not to do what a row of `behaviour.yaml` names."""
+        return self.release is not None and not behaviour(name).holds(self.release)
 
     def _parts(self, part: Part) -> Prose:
         if not isinstance(part, Command):
@@ -146,21 +155,24 @@ class Tools:
         controller = (
             "the broker that is the controller" if self.controller is None else f"broker {self.controller}, the controller"
         )
-        at_once = self.release is not None and self.release >= _UNCLEAN_AT_ONCE
-        applied = "" if at_once else f" and restart {controller}: Kafka 1.1 and 2.0 apply it only then"
+        applied = (
+            ""
+            if self.release is not None and not self.lacks("unclean_at_once")
+            else f" and restart {controller}: Kafka 1.1 and 2.0 apply it only then"
+        )
         removed = (*words[: words.index("--add-config")], "--delete-config", _UNCLEAN.partition("=")[0])
         return (f"{applied}. As soon as the partition has a leader, run ", replace(shown, stages=(removed,)))
 
     def _as_released(self, words: Words) -> Changed:
-        for tool, since, older in _OLDER if self.release is not None else ():
-            if self.release is not None and self.release < since and words[0] == tool:
+        for tool, name, older in _OLDER:
+            if words[0] == tool and self.lacks(name):
                 changed = older(self, words)
                 if not isinstance(changed, tuple):
                     return changed
                 words = changed
         return words
 
-    def _with_login(self, words: Words) -> Words:
+    def with_login(self, words: Words) -> Words:
         """Name the file of the administrator's login where the listener that is asked needs one, and where none does, do not."""
         option = _LOGIN.get(words[0], _COMMAND_CONFIG)
         at = _value_of(words, _SERVER) or _value_of(words, _CONTROLLER)
@@ -258,24 +270,50 @@ def _loggers(_tools: Tools, words: Words) -> Words | SettingLine:
 
 
 def _cluster_id(tools: Tools, words: Words) -> Words:
-    if "cluster-id" not in words or tools.release is None:
+    if "cluster-id" not in words:
         return words
-    by_log = tools.release < _ID_IN_META_PROPERTIES
+    by_log = tools.lacks("id_in_meta_properties")
     older = command("grep 'Cluster ID =' server.log" if by_log else "grep cluster.id LOG_DIR/meta.properties")
     return older.stages[0]
 
 
-_ID_IN_META_PROPERTIES: Release = (2, 4)
-_OLDER: tuple[tuple[str, Release, Callable[[Tools, Words], Changed]], ...] = (
-    (_ELECTION, (2, 4), _election),
-    ("kafka-reassign-partitions.sh", (2, 6), _reassignment),
-    ("kafka-log-dirs.sh", (2, 1), _log_dirs),
-    ("kafka-acls.sh", (2, 1), _acls),
-    ("kafka-topics.sh", (2, 4), _in_sync_filter),
-    ("kafka-topics.sh", (2, 2), Tools.by_zookeeper),
-    ("kafka-configs.sh", (2, 4), _loggers),
-    ("kafka-configs.sh", (2, 5), _topic_settings),
-    ("kafka-configs.sh", (2, 7), _users),
-    ("kafka-cluster.sh", (2, 8), _cluster_id),
+def _dry_run(_tools: Tools, words: Words) -> Words | CommentLine:
+    if _DRY_RUN not in words:
+        return words
+    return remark(
+        f"validate with kafka-features.sh of Kafka {behaviour('tool_dry_run').first} or later: older ones change the level"
+    )
+
+
+def _voters(_tools: Tools, words: Words) -> Words | CommentLine:
+    if not {"add-controller", "remove-controller"} & {*words}:
+        return words
+    return remark(f"kafka-metadata-quorum.sh of Kafka {behaviour('tool_voters').first} or later")
+
+
+def _by_broker(tools: Tools, words: Words) -> Words:
+    """Return a command that asks a broker in place of a controller."""
+    at = _value_of(words, _CONTROLLER)
+    if at is None:
+        return words
+    login = _value_of(words, _COMMAND_CONFIG)
+    rest = words[at + 1 :] if login is None else (*words[at + 1 : login - 1], *words[login + 1 :])
+    return tools.with_login((*words[: at - 1], _SERVER, min(tools.protocols, default="BROKER:9092"), *rest))
+
+
+_OLDER: tuple[tuple[str, str, Callable[[Tools, Words], Changed]], ...] = (
+    (_ELECTION, "tool_elections", _election),
+    ("kafka-reassign-partitions.sh", "tool_reassignments", _reassignment),
+    ("kafka-log-dirs.sh", "tool_logins_of_disks", _log_dirs),
+    ("kafka-acls.sh", "tool_acls", _acls),
+    ("kafka-topics.sh", "tool_min_isr_filters", _in_sync_filter),
+    ("kafka-topics.sh", "tool_topics", Tools.by_zookeeper),
+    ("kafka-configs.sh", "tool_loggers", _loggers),
+    ("kafka-configs.sh", "tool_topic_settings", _topic_settings),
+    ("kafka-configs.sh", "tool_users", _users),
+    ("kafka-cluster.sh", "tool_cluster_id", _cluster_id),
+    ("kafka-features.sh", "tool_dry_run", _dry_run),
+    ("kafka-metadata-quorum.sh", "tool_voters", _voters),
+    ("kafka-metadata-quorum.sh", "tool_asks_controllers", _by_broker),
 )
-"""A tool, the release that brought what it is called with, and what an older one takes."""
+"""A tool, the row of `behaviour.yaml` with what it is called with, and what an older release takes."""

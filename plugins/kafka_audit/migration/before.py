@@ -1,5 +1,6 @@
 """Go or no-go: the audit's findings, the checks of the gate, faults in proposed files, and the required reachability."""
 
+import secrets
 from collections.abc import Iterator
 from dataclasses import asdict
 from datetime import UTC, date, datetime
@@ -11,10 +12,10 @@ from kafka_audit.checks.run import judge
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.faults.serve_edges import ServeEdges
 from kafka_audit.incidents import findings
-from kafka_audit.lint import against, files
+from kafka_audit.lint import files, rolled
 from kafka_audit.lint.judging import Rules
+from kafka_audit.lint.rolled import Roll, roll_of
 from kafka_audit.migration import addresses, half_rolled, reachability, rolling_upgrade
-from kafka_audit.migration.half_rolled import Roll
 from kafka_audit.migration.items import GateItem, GateItems
 from kafka_audit.migration.plan import OF_QUORUM, TITLES, Kind, Plan
 from kafka_audit.migration.predictions import predictions
@@ -29,8 +30,11 @@ from kafka_audit.model.text import clean, counted
 from kafka_audit.report import gate
 from kafka_audit.report.verdicts import GO, NO_GO, NOT_DECIDED
 
-_OPEN_IN_FILES = frozenset({"KA310", *against.CHECKS})
+_OPEN_IN_FILES = frozenset({"KA310", "KA407", *rolled.CODES})
 """What a proposed file alone can answer: whether it starts, and what it breaks."""
+
+_NO_RESTART = frozenset({"KA603"})
+"""Checks that fail while no broker may be restarted, however severe they are: a partition has lost replicas down to min ISR."""
 
 _BY_ADDRESS = ("KA303", "KA304")
 """Checks of one address, and of addresses compared with others."""
@@ -117,7 +121,8 @@ def _audit(document: Report, plan: Plan, items: GateItems) -> None:
             message=finding.message,
             remedy=finding.remediation,
         )
-        if gate.fails_gate(finding, least):
+        waits = plan.kind not in OF_QUORUM and finding.code in _NO_RESTART and finding.status is Status.FAIL
+        if waits or gate.fails_gate(finding, least):
             items.blockers.append(item)
         elif finding.status == Status.FAIL and Severity[finding.severity] >= Severity.MEDIUM:
             items.warnings.append(item)
@@ -178,7 +183,7 @@ def _roll(view: ClusterView, plan: Plan, items: GateItems) -> Roll | None:
     """Judge the states between old and new files; None for changes of the quorum, and without files of brokers."""
     if not plan.proposed or plan.kind in OF_QUORUM:
         return None
-    roll = half_rolled.rolled(view, files.serving(plan.proposed, catalogue()))
+    roll = roll_of(view, files.serving(plan.proposed, catalogue()), secrets.token_bytes(32))
     for headed in half_rolled.roll_items(roll):
         items.add(headed)
     return roll if roll.nodes else None
@@ -198,9 +203,8 @@ def _proposed(view: ClusterView, plan: Plan, roll: Roll | None, today: date, ite
             answered = finding.code in {"KA301", *_BY_ADDRESS} or (
                 finding.status is Status.UNKNOWN and finding.code not in _OPEN_IN_FILES
             )
-            # A file that breaks something as the only new one is judged with the order of the roll (`half_rolled`).
-            alone = finding.evidence.get("alone") is True
-            answered |= roll is not None and alone and finding.code in half_rolled.CODES and finding.status is Status.FAIL
+            # What the roll breaks is said once, with its order (`half_rolled`).
+            answered |= roll is not None and "when" in finding.evidence and finding.code in rolled.CODES
             if not finding.muted and not answered:
                 _sort(linted.finding, f"proposed {file.path}", gate.severity_of(plan.strict), items)
 

@@ -6,7 +6,7 @@ from kafka_audit.checks.migration.common import pinned_protocol
 from kafka_audit.cluster.releases import minor_releases
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.configuration.definitions import version_numbers
-from kafka_audit.migration.half_rolled import Roll
+from kafka_audit.lint.rolled import Roll
 from kafka_audit.migration.items import GateItem
 from kafka_audit.migration.plan import Kind, Plan
 from kafka_audit.migration.rolling_upgrade import upgraded_view

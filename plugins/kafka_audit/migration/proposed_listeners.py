@@ -9,8 +9,8 @@ from kafka_audit.cluster.view import ClusterView
 from kafka_audit.collect.probes import proposed_endpoints
 from kafka_audit.compare.listener_names import canonical_listener
 from kafka_audit.lint import files, reading
-from kafka_audit.lint.against import advertised_by_member
 from kafka_audit.lint.members import Member
+from kafka_audit.lint.rolled import advertised_by_member
 from kafka_audit.migration import addresses
 from kafka_audit.migration.plan import Kind, Plan
 from kafka_audit.model.cluster import WORKER, Cluster

@@ -11,9 +11,10 @@ from collections.abc import Iterable, Iterator
 
 from kafka_audit.checks import catalogue
 from kafka_audit.checks.migration.common import pinned_protocol, protocol_in_use
-from kafka_audit.cluster.features import METADATA_VERSION, metadata_levels, metadata_release
+from kafka_audit.cluster.features import KRAFT_VERSION, METADATA_VERSION
 from kafka_audit.cluster.releases import minor_releases
 from kafka_audit.cluster.view import ClusterView
+from kafka_audit.configuration.behaviour import behaviour, highest_level, lowered_level, metadata_levels, metadata_release
 from kafka_audit.configuration.definitions import version_numbers
 from kafka_audit.configuration.starts.protocol_versions import INTER_BROKER_VERSION
 from kafka_audit.lint import files, members
@@ -28,11 +29,11 @@ from kafka_audit.migration.quorum.planned_steps import (
 )
 from kafka_audit.model.commands import Line, setting
 from kafka_audit.model.tables import BrokerProperty, PlannedUpgrade, Row
+from kafka_audit.model.text import listing
 
 REFUSED = "KA912"
 """The check that says that the new release does not run the cluster at all: then there are no steps."""
 
-_KRAFT_ONLY = (4,)
 _UNDER_REPLICATED = "kafka-topics.sh --bootstrap-server {broker} --describe --under-replicated-partitions"
 _FINALIZE = "kafka-features.sh --bootstrap-server {broker} upgrade --feature metadata.version={level}"
 
@@ -72,7 +73,7 @@ def upgrade_steps(view: ClusterView, plan: Plan) -> Iterator[PlannedStep]:
     brokers = _controller_last(view)
     if brokers:
         yield _restart(brokers, "broker", plan.version, _while_a_broker_restarts(view), (run(_UNDER_REPLICATED),))
-    yield from _finalize(view, minor, run)
+    yield from _finalize_level(view, minor, facts) if view.kraft else _raise_protocol(view, minor, run)
     yield run.comparison(f"every node runs Kafka {plan.version}, and nothing else has changed")
 
 
@@ -112,7 +113,8 @@ def _pin(planned: ClusterView) -> Iterator[PlannedStep]:
 
 def _before_restarts(view: ClusterView, minor: tuple[int, ...]) -> Iterator[PlannedStep]:
     known = [found for broker in view.inter_broker.brokers if (found := minor_releases(view, broker)) is not None]
-    if minor >= _KRAFT_ONLY and not (known and all(oldest >= _KRAFT_ONLY for oldest, _ in known)):
+    java = behaviour("java_17_needed")
+    if java.holds(minor) and not (known and all(java.holds(oldest) for oldest, _ in known)):
         yield PlannedStep(
             text=(
                 "On every host: install Java 17 or later, which Kafka 4 needs for brokers, controllers and tools. Replace a "
@@ -122,28 +124,51 @@ def _before_restarts(view: ClusterView, minor: tuple[int, ...]) -> Iterator[Plan
         )
 
 
-def _finalize(view: ClusterView, minor: tuple[int, ...], run: StepCommands) -> Iterator[PlannedStep]:
-    """Yield how the upgrade is made final, where there is something to raise."""
-    name = ".".join(map(str, minor))
-    if not view.kraft:
-        if (current := protocol_in_use(view)) and version_numbers(current) < minor:
-            yield PlannedStep(
-                text=(
-                    "When the cluster runs as before, some days later: set the line below on one broker after the other, with a "
-                    "restart each."
-                ),
-                halfway="From the first of these restarts on there is no way back to the old release.",
-                lines=(setting(INTER_BROKER_VERSION, name), run(_UNDER_REPLICATED)),
-            )
-        return
+def _raise_protocol(view: ClusterView, minor: tuple[int, ...], run: StepCommands) -> Iterator[PlannedStep]:
+    """Yield how the upgrade is made final with ZooKeeper, where there is something to raise."""
+    if (current := protocol_in_use(view)) and version_numbers(current) < minor:
+        yield PlannedStep(
+            text=(
+                "When the cluster runs as before, some days later: set the line below on one broker after the other, with a "
+                "restart each."
+            ),
+            halfway="From the first of these restarts on there is no way back to the old release.",
+            lines=(setting(INTER_BROKER_VERSION, ".".join(map(str, minor))), run(_UNDER_REPLICATED)),
+        )
+
+
+def _finalize_level(view: ClusterView, minor: tuple[int, ...], facts: QuorumFacts) -> Iterator[PlannedStep]:
+    """Yield how the upgrade is made final in KRaft, by the tools of the new release: older ones may change what they validate."""
     levels, feature = metadata_levels(minor), view.features.get(METADATA_VERSION)
     level = feature.finalized if feature is not None else None
     if levels is not None and (level or 0) < levels[1]:
+        run, new = StepCommands(facts, release=(minor[0], minor[1])), ".".join(map(str, minor))
+        validates = behaviour("tool_dry_run").holds(minor)
+        validation = f" With the tools of Kafka {new}, the first command validates it and changes nothing." if validates else ""
         yield PlannedStep(
             text=(
-                f"When the cluster runs as before, some days later: finalize metadata.version {metadata_release(levels[1])}. The "
-                "first command validates it and changes nothing (Kafka 3.6 and later)."
+                f"When the cluster runs as before, some days later: finalize metadata.version {metadata_release(levels[1])}."
+                f"{validation}"
             ),
-            halfway="There is no way back to the old release from here on.",
+            halfway=_way_back(view, minor, level, levels[1]),
             lines=(run(f"{_FINALIZE} --dry-run", level=levels[1]), run(_FINALIZE, level=levels[1])),
         )
+
+
+def _way_back(view: ClusterView, minor: tuple[int, ...], level: int | None, raised: int) -> str:
+    """Return whether the old software can run again after metadata.version was raised to a level."""
+    known = [found[0] for broker in view.inter_broker.brokers if (found := minor_releases(view, broker)) is not None]
+    old = min(known, default=minor)
+    if old >= minor:  # the new software runs already: the old one is that which brought the level of today
+        old = version_numbers(metadata_release(level or 0))[:2]
+    lowered = lowered_level(raised, old) if old and old < minor else None
+    finalized = {name: feature.finalized or 0 for name, feature in view.features.items() if name != METADATA_VERSION}
+    above = sorted(name for name, now in finalized.items() if now > (highest_level(name, old) or 0))
+    if lowered is None or KRAFT_VERSION in above:
+        return "There is no way back to the old release from here on."
+    release = ".".join(map(str, old))
+    first = f", after {listing(above)} was lowered" if above else ""
+    return (
+        f"Kafka {release} starts again only after `kafka-features.sh downgrade --feature {METADATA_VERSION}={lowered}`{first}. A "
+        "feature that is enabled later, such as share groups, must be lowered first, too; kraft.version cannot be lowered."
+    )

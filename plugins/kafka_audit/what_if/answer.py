@@ -5,6 +5,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from kafka_audit.cluster.view import ClusterView
+from kafka_audit.configuration.behaviour import behaviour
 from kafka_audit.faults.facts import facts_of
 from kafka_audit.faults.identities import AnsweringBroker, answering_brokers
 from kafka_audit.faults.vote_edges import VoteEdges
@@ -34,7 +35,7 @@ class Answer:
         margin: copies more than needed that are asked for.
         effects: partitions by kind, as `LossCount` names them.
         already: partitions without leader, or that refuse acks=all, before anything goes.
-        groups, transactions: their coordinators that go.
+        groups, transactions, share_groups: their coordinators that go.
         none_left: whether brokers go, and no other runs.
         ways: what would keep these partitions.
     """
@@ -45,6 +46,7 @@ class Answer:
     already: Effects
     groups: tuple[Coordinator, ...]
     transactions: tuple[Coordinator, ...]
+    share_groups: tuple[Coordinator, ...]
     quorum: QuorumLeft
     controller: ControllerMove
     entry_points: tuple[EntryPoint, ...]
@@ -77,6 +79,7 @@ class Answer:
             "quorum": {key: value for key, value in asdict(self.quorum).items() if key != "not_known"},
             "groups": [asdict(coordinators) for coordinators in self.groups],
             "transactions": [asdict(coordinators) for coordinators in self.transactions],
+            "share_groups": [asdict(coordinators) for coordinators in self.share_groups],
             "entry_points": [asdict(entry) | {"closed": entry.closed} for entry in self.entry_points],
             "controller": {
                 "lost": self.controller.lost,
@@ -108,6 +111,7 @@ def answer(view: ClusterView, loss: PartyLoss, *, margin: int = 0, bootstrap: Se
         already=every.get("", {}),
         groups=topics.coordinators(view, found, topics.GROUPS),
         transactions=topics.coordinators(view, found, topics.TRANSACTIONS),
+        share_groups=topics.coordinators(view, found, topics.SHARES),
         quorum=quorum,
         controller=controller,
         entry_points=lost_entries(view, loss, bootstrap),
@@ -277,7 +281,8 @@ def _of_disks(view: ClusterView, loss: PartyLoss) -> Iterator[NotKnown]:
             what = f"which replicas are in {clean(path)} of broker {broker}: the snapshot is of an older version"
             yield NotKnown(what=what, needs="a new snapshot")
         if leaders_leave_disks(view) is None:
-            what = f"whether what broker {broker} leads in {clean(path)} gets another leader: from metadata.version 3.7-IV2 on"
+            since = behaviour("dead_disk_reported").first
+            what = f"whether what broker {broker} leads in {clean(path)} gets another leader: from metadata.version {since} on"
             yield NotKnown(what=what, needs="the finalized features: ApiVersions of a broker")
         if view.kraft and metadata_log_dir(view, broker) is None:
             what = f"whether {clean(path)} of broker {broker} has the metadata log, without which it stops"

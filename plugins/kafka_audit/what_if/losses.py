@@ -5,14 +5,13 @@ from dataclasses import dataclass
 from functools import reduce
 from re import sub
 
-from kafka_audit.cluster.features import METADATA_VERSION
+from kafka_audit.cluster.releases import finalized
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.differences.tables import LossEffect, LostBroker, LostDisk
 from kafka_audit.model.errors import UsageError
 from kafka_audit.model.tables import EnsembleServer, ZookeeperMember
 from kafka_audit.model.text import clean, did_you_mean, listing
 
-_KNOWS_DISKS = 17  # metadata.version 3.7-IV2
 BROKER, RACK, CONTROLLER, DISK, ZOOKEEPER = "broker", "rack", "controller", "disk", "zookeeper"
 KINDS = (BROKER, RACK, CONTROLLER, DISK, ZOOKEEPER)
 """What `--without` and `--each` take."""
@@ -168,12 +167,9 @@ def _disk(view: ClusterView, broker: int, path: str) -> PartyLoss:
 def leaders_leave_disks(view: ClusterView) -> bool | None:
     """Return whether partitions get another leader if the log dir of theirs fails; None if unknown.
 
-    A KRaft controller learns of a failed log dir from level 3.7-IV2 on (KIP-858): before, the broker leads on and serves nothing.
+    Where the controller of KRaft is not told of a failed log dir, the broker leads on and serves nothing.
     """
-    if not view.kraft:
-        return True
-    level = view.features.get(METADATA_VERSION)
-    return None if level is None or level.finalized is None else level.finalized >= _KNOWS_DISKS
+    return finalized(view, "dead_disk_reported") if view.kraft else True
 
 
 def metadata_log_dir(view: ClusterView, broker: int) -> str | None:

@@ -1,4 +1,4 @@
-"""What becomes of topics, groups and transactions."""
+"""What becomes of topics, groups, transactions and share groups."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ UNSAFE = (OFFLINE, UNCLEAN, NOT_WRITABLE, BELOW_MARGIN)
 
 LISTED = (OFFLINE, UNCLEAN, NOT_WRITABLE, AT_RISK, BELOW_MARGIN)
 
-GROUPS, TRANSACTIONS = "__consumer_offsets", "__transaction_state"
+GROUPS, TRANSACTIONS, SHARES = "__consumer_offsets", "__transaction_state", "__share_group_state"
 _STATES = {OFFLINE: "gone", UNCLEAN: "loses", NOT_WRITABLE: "refuses", "moved": "moves"}
 """What a coordinator does, the worst first."""
 
@@ -29,12 +29,12 @@ class TopicPartitions:
 
 @dataclass(frozen=True, kw_only=True)
 class Coordinator:
-    """What becomes of the groups or transactions whose id has the hash of a partition.
+    """What becomes of the groups, transactions or share groups whose id has the hash of a partition.
 
     Attributes:
-        partition: of `__consumer_offsets` or `__transaction_state`.
+        partition: of the topic in which they are kept.
         state: `moves` (to another broker), `refuses` (too few in sync), `loses` (what an unclean leader lacks) or `gone`.
-        ids: those that the snapshot knows, sorted.
+        ids: those that the snapshot knows, sorted; none of share groups, whose keys name a partition that they read.
     """
 
     partition: int
@@ -96,7 +96,7 @@ def _affected(listed: Mapping[str, Sequence[int]], partitions: int, topics: int)
 
 
 def coordinators(view: ClusterView, found: Effects, topic: str) -> tuple[Coordinator, ...]:
-    """Return what becomes of the coordinators of groups or transactions."""
+    """Return what becomes of the coordinators whose state is in a topic."""
     states: dict[int, str] = {}
     for kind, state in _STATES.items():
         for row in found.get(kind, NONE).rows:

@@ -35,6 +35,7 @@ def _judged(effective: Effective) -> Iterator[Judgement]:
     for broker in read:
         for host in _hosts(view, broker) or {f"{_NOWHERE}{broker}"}:
             by_host[host].append(broker)
+    unread = [broker for broker in effective.brokers if broker not in read]
     for broker in read:
         limit, overrides = effective.get(broker, _LIMIT), effective.get(broker, _OVERRIDES)
         evidence: dict[str, object] = {"broker": broker, "who": f"broker {broker}"}
@@ -46,7 +47,11 @@ def _judged(effective: Effective) -> Iterator[Judgement]:
             yield unknown_judgement(effective, broker, f"{hidden} is unknown")
         else:
             numbers = {other: value.number or 1 for other, value in fetchers.items()}
-            yield _limited(view, evidence, _AddressLimits(limit.number or 0, _by_host(overrides.text or "")), by_host, numbers)
+            limits = _AddressLimits(limit.number or 0, _by_host(overrides.text or ""))
+            found = _limited(view, evidence, limits, by_host, numbers)
+            lacks = unread and found.status is Status.PASS
+            error = f"how many connections {brokers(unread)} open{'s' if len(unread) == 1 else ''}, and from where, is unknown"
+            yield unknown_judgement(effective, broker, error) if lacks else found
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from kafka_audit.cluster.listeners.inter_broker import DEFAULT_MECHANISM, InterB
 from kafka_audit.cluster.releases import releases
 from kafka_audit.cluster.settings import ROLES
 from kafka_audit.cluster.view import ClusterView
-from kafka_audit.configuration.definitions import version_numbers
+from kafka_audit.configuration.behaviour import behaviour
 from kafka_audit.faults.controller_access import MECHANISM, without_mechanism
 from kafka_audit.model.addresses.advertised_listeners import CONTROLLERS
 from kafka_audit.model.addresses.voters import SERVERS, VOTERS, named_voters
@@ -18,7 +18,6 @@ from kafka_audit.model.text import counted, listing
 
 _MAP = "listener.security.protocol.map"
 _JAAS, _CALLBACK = ".sasl.jaas.config", "sasl.server.callback.handler.class"
-_SCRAM_SINCE = (3, 5)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -114,9 +113,9 @@ def _scram(  # noqa: PLR0913 - what decides
     view: ClusterView, resource: str, login: _ControllerLogin, evidence: dict[str, object], *, alone: bool, follows: bool
 ) -> Judgement:
     """Judge a login with SCRAM, whose users are in the metadata log."""
-    known = releases(view, login.node)
-    if known and version_numbers(known[-1]) < _SCRAM_SINCE:
-        why = f"controllers of Kafka {known[-1]} have no SCRAM users (from 3.5 on)"
+    known, kept = releases(view, login.node), behaviour("scram_in_kraft")
+    if known and not kept.holds(known[-1]):
+        why = f"controllers of Kafka {known[-1]} have no SCRAM users (from {kept.first} on)"
         return view.judge(resource, Status.FAIL, evidence, why=why)
     settings = view.settings
     servers = (settings.get(login.node, SERVERS).value or "").count(":")

@@ -4,8 +4,9 @@ from collections.abc import Iterator
 
 from kafka_audit.checks import check
 from kafka_audit.checks.gaps import NO_QUORUM
-from kafka_audit.cluster.features import METADATA_VERSION, metadata_release
+from kafka_audit.cluster.features import METADATA_VERSION
 from kafka_audit.cluster.view import ClusterView
+from kafka_audit.configuration.behaviour import metadata_release
 from kafka_audit.model.finding import Judgement, Severity, Status
 
 

@@ -7,12 +7,11 @@ from kafka_audit.checks.alike_brokers import one_finding
 from kafka_audit.checks.configuration.effective import Effective, unknown_judgement, unread_judgements
 from kafka_audit.cluster.releases import releases
 from kafka_audit.cluster.view import ClusterView
-from kafka_audit.configuration.definitions import version_numbers
+from kafka_audit.configuration.behaviour import behaviour
 from kafka_audit.model.finding import Judgement, Severity, Status
 
 _TYPE, _AFTER = "log.message.timestamp.type", "log.message.timestamp.after.max.ms"
 _BOTH = "log.message.timestamp.difference.max.ms"
-_SINCE, _BOUNDED = (3, 6), (4,)
 _NO_BOUND, _HOUR_MS, _YEAR_MS = 2**63 - 1, 3_600_000, 366 * 86_400_000
 
 
@@ -41,7 +40,7 @@ def _judged(effective: Effective) -> Iterator[Judgement]:
         elif bound is None:
             yield unknown_judgement(effective, broker, "its release is unknown")
         elif bound < 0:
-            reason = "before Kafka 3.6 one bound holds for old and for future records"
+            reason = f"before Kafka {behaviour('future_times_apart').first} one bound holds for old and for future records"
             yield view.judge(f"broker/{broker}", Status.NOT_APPLICABLE, evidence, reason=reason)
         else:
             yield view.judge(f"broker/{broker}", Status.FAIL if bound > _YEAR_MS else Status.PASS, evidence)
@@ -56,13 +55,11 @@ def _default(effective: Effective, broker: int) -> int | None:
     answers = effective.settings.answers.get(broker, {})
     if _AFTER in answers:
         return explicit.number
+    apart, bounded = behaviour("future_times_apart"), behaviour("future_times_bounded")
     known = [
-        (-1 if version < _SINCE else _NO_BOUND if version < _BOUNDED else _HOUR_MS) for version in _versions(effective, broker)
+        (_HOUR_MS if bounded.holds(version) else _NO_BOUND if apart.holds(version) else -1)
+        for version in releases(effective.view, broker)
     ]
     defaults = {-1} if answers and not known else {*known}
     default = defaults.pop() if len(defaults) == 1 else None
     return _NO_BOUND if explicit.explicit and default != -1 else default
-
-
-def _versions(effective: Effective, broker: int) -> list[tuple[int, ...]]:
-    return [version_numbers(version) for version in releases(effective.view, broker)]

@@ -10,16 +10,15 @@ from itertools import pairwise
 from kafka_audit.checks import check
 from kafka_audit.checks.alike_brokers import one_finding
 from kafka_audit.checks.gaps import no_brokers
-from kafka_audit.cluster.releases import releases
+from kafka_audit.cluster.releases import does
 from kafka_audit.cluster.settings import ROLES
 from kafka_audit.cluster.view import ClusterView
-from kafka_audit.configuration.definitions import version_numbers
 from kafka_audit.model.finding import Judgement, Severity, Status
 
 _DIRS, _DIR, _METADATA, _TIERED = "log.dirs", "log.dir", "metadata.log.dir", "remote.log.storage.system.enable"
 _DEFAULT, _TEMPORARY = "/tmp/kafka-logs", ("/tmp", "/var/tmp")  # noqa: S108 -- Kafka's default, compared and not used
 _PARTITION = re.compile(r".+-\d+")
-_TIERED_ALONE, _TIERED_ANY = (3, 6), (3, 8)
+_ONE_DISK = "tiered_storage_needs_one_disk"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,17 +81,11 @@ def _unknown(view: ClusterView, node: int) -> tuple[str, str] | None:
     if hidden:
         return hidden, hidden
     several = "," in (found[_DIRS].value or "") and _is_tiered(view, node)
-    return (_TIERED, "its release") if several and _tiered_alone(view, node) is None else None
+    return (_TIERED, "its release") if several and does(view, node, _ONE_DISK) is None else None
 
 
 def _is_tiered(view: ClusterView, node: int) -> bool:
     return (view.settings.get(node, _TIERED).value or "").lower() == "true"
-
-
-def _tiered_alone(view: ClusterView, node: int) -> bool | None:
-    """Return whether a node is of a release that has tiered storage for one directory only; None where that is not known."""
-    found = {_TIERED_ALONE <= version_numbers(version) < _TIERED_ANY for version in releases(view, node)}
-    return found.pop() if len(found) == 1 else None
 
 
 def _faults(view: ClusterView, node: int) -> Iterator[_UnsafeDirectory]:
@@ -105,7 +98,7 @@ def _faults(view: ClusterView, node: int) -> Iterator[_UnsafeDirectory]:
     own = posixpath.normpath(metadata.strip()) if metadata and metadata.strip() else None
     if node not in settings.controllers:
         yield from _clashes(dirs, key, own)
-        if dirs[1:] and _is_tiered(view, node) and _tiered_alone(view, node):
+        if dirs[1:] and _is_tiered(view, node) and does(view, node, _ONE_DISK):
             text = f"with tiered storage Kafka 3.6 and 3.7 do not start with {len(dirs)} log directories"
             yield _UnsafeDirectory(key=_TIERED, text=text, severity=Severity.CRITICAL)
         if roles and dirs[1:] and (own is None or own in dirs):

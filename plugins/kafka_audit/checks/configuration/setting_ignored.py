@@ -9,11 +9,10 @@ from kafka_audit.checks.alike_brokers import one_finding
 from kafka_audit.checks.configuration.set_lines import set_lines
 from kafka_audit.checks.gaps import no_brokers
 from kafka_audit.cluster.features import ELIGIBLE_REPLICAS
-from kafka_audit.cluster.releases import releases
+from kafka_audit.cluster.releases import does
 from kafka_audit.cluster.settings import ROLES, Settings
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.compare.listener_names import canonical_listener
-from kafka_audit.configuration.definitions import version_numbers
 from kafka_audit.configuration.near_keys import known_keys, nearest_keys
 from kafka_audit.model.addresses.advertised_listeners import CONTROLLERS, INSTEAD, KEY, parts
 from kafka_audit.model.finding import Judgement, Severity, Status
@@ -21,7 +20,6 @@ from kafka_audit.model.finding import Judgement, Severity, Status
 _KEY = re.compile(r"[A-Za-z0-9._-]{1,200}")
 _PREFIX = re.compile(r"listener\.name\.([^.]+)\.(.+)", re.IGNORECASE)
 _JAAS, _IBP, _MIN_ISR = "sasl.jaas.config", "inter.broker.protocol.version", "min.insync.replicas"
-_ELR_SINCE = (4, 1)
 _SESSION, _TICK_MS = "zookeeper.session.timeout.ms", 2000
 _LISTENERS = (INSTEAD, KEY)
 _OTHERS = ("inter.broker.listener.name", "control.plane.listener.name", CONTROLLERS)
@@ -69,11 +67,9 @@ def _ignored(view: ClusterView, node: int, lines: Mapping[str, str | None]) -> I
     if _JAAS in lines:
         why = "brokers read listener.name.LISTENER.MECHANISM.sasl.jaas.config, in lower case"
         yield _Ignored(key=_JAAS, why=why)
-    known = releases(view, node)
-    minor = version_numbers(known[0])[:2] if len(known) == 1 else ()
-    if _IBP in lines and view.settings.get(node, ROLES).value and (3, 3) <= minor < (4,):
+    if _IBP in lines and view.settings.get(node, ROLES).value and does(view, node, "protocol_by_feature"):
         yield _Ignored(key=_IBP, why="in KRaft the feature metadata.version decides", severity=Severity.LOW)
-    decides = _min_isr_of_cluster(view, node, minor)
+    decides = _min_isr_of_cluster(view, node)
     if decides and lines.get(_MIN_ISR) not in {None, decides}:
         why = f"with eligible leader replicas the value of the cluster holds, which is {decides}"
         yield _Ignored(key=_MIN_ISR, why=why)
@@ -83,7 +79,7 @@ def _ignored(view: ClusterView, node: int, lines: Mapping[str, str | None]) -> I
         yield _Ignored(key=_SESSION, why=why, severity=Severity.LOW)
 
 
-def _min_isr_of_cluster(view: ClusterView, node: int, minor: tuple[int, ...]) -> str | None:
+def _min_isr_of_cluster(view: ClusterView, node: int) -> str | None:
     """Return the min ISR that holds in place of a broker's file, as far as that is known.
 
     A running cluster reports it. A new one takes it from the file of the controller that is active when the feature is enabled.
@@ -96,7 +92,7 @@ def _min_isr_of_cluster(view: ClusterView, node: int, minor: tuple[int, ...]) ->
         return answer.value if answer is not None and feature is not None and feature.finalized else None
     votes = settings.with_controller_role & settings.every_file.keys()
     values = {settings.get(other, _MIN_ISR).value or "1" for other in votes if settings.get(other, _MIN_ISR).known}
-    return values.pop() if minor >= _ELR_SINCE and node not in votes and len(values) == 1 else None
+    return values.pop() if does(view, node, "min_isr_by_cluster") and node not in votes and len(values) == 1 else None
 
 
 def _of_listeners(settings: Settings, node: int, lines: Mapping[str, str | None]) -> Iterator[_Ignored]:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from kafka_audit.checks import check
 from kafka_audit.checks.configuration.effective import Effective, commonest, unknown_judgement
 from kafka_audit.checks.configuration.versions import KEY, gap, offered_apis, protocol, unlike
-from kafka_audit.checks.gaps import no_brokers
+from kafka_audit.checks.gaps import no_brokers, tied
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.text import brokers
@@ -22,6 +22,7 @@ def versions_differ(view: ClusterView) -> Iterator[Judgement]:
     software = commonest(offers) if offers else ()
     protocols = {broker: version for broker in effective.brokers if (version := protocol(effective, broker)) is not None}
     usual = commonest(named) if (named := {broker: version for broker, version in protocols.items() if version}) else ""
+    undecided = tied(protocols, len(effective.brokers))
     alike = sorted(broker for broker, ranges in offers.items() if ranges == software)
     with_usual_protocol = sorted(other_broker for other_broker, version in protocols.items() if version == usual)
     for broker in effective.brokers:
@@ -34,6 +35,8 @@ def versions_differ(view: ClusterView) -> Iterator[Judgement]:
         evidence["other_brokers"] = tuple(others) or None
         if faults:
             yield view.judge(f"broker/{broker}", Status.FAIL, evidence)
+        elif undecided:
+            yield unknown_judgement(effective, broker, "as many brokers use another protocol, and that of the others is unknown")
         elif unread := gap(effective, broker, offers, protocols):
             yield unknown_judgement(effective, broker, *unread)
         else:

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from kafka_audit.checks import check
-from kafka_audit.checks.gaps import NO_ZOOKEEPER, no_brokers
+from kafka_audit.checks.gaps import NO_ZOOKEEPER, no_brokers, tied
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.compare.connect_strings import chroot_of
 from kafka_audit.model.finding import Judgement, Severity, Status
@@ -26,6 +26,7 @@ def zookeeper_chroot_wrong(view: ClusterView) -> Iterator[Judgement]:
     chroots = {broker: chroot_of(setting.value) for broker, setting in found.items() if setting.value}
     kinds = Counter(chroots.values())
     usual = min(kinds, key=lambda chroot: (-kinds[chroot], chroot), default="")
+    undecided = tied(chroots, len(brokers))
     for broker in brokers:
         resource, evidence = f"broker/{broker}", {"broker": broker, "who": f"broker {broker}", "key": _KEY}
         alone = len(chroots) == 1 < len(brokers)
@@ -40,6 +41,10 @@ def zookeeper_chroot_wrong(view: ClusterView) -> Iterator[Judgement]:
             used = (found[broker].value or "").partition("/")[0]
             fault = f"it uses only {used} of its ZooKeeper servers: the rest is read as the path {chroot}"
             yield view.judge(resource, Status.FAIL, evidence, fault=fault)
+        elif chroot == usual and undecided:
+            error = "as many brokers have another chroot, and that of the others is unknown"
+            needs = "DescribeConfigs on Cluster, or server.properties of every broker as it gets it"
+            yield view.judge(resource, Status.UNKNOWN, evidence, error=error, needs=needs)
         elif chroot == usual:
             yield view.judge(resource, Status.PASS, evidence, chroot=chroot or "/")
         else:

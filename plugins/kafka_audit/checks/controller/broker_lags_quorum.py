@@ -23,7 +23,10 @@ def broker_lags_quorum(view: ClusterView) -> Iterator[Judgement]:
         fetched = facts_of(view).edges.fetched(broker)
         evidence = {"broker": broker, "who": f"broker {broker}", "leader": now.newest.leader_id}
         resource = f"broker/{broker}"
-        if broker not in answering:
+        if broker not in answering and _answers(view, broker):
+            error, needs = "it answers, and its view was not read", f"an answer of broker {broker} to Metadata"
+            yield view.judge(resource, Status.UNKNOWN, evidence, error=error, needs=needs)
+        elif broker not in answering:
             yield view.judge(resource, Status.NOT_APPLICABLE, evidence, reason="it returns no view")
         elif fetched.state == "unknown":
             yield view.judge(resource, Status.UNKNOWN, evidence, error=fetched.error, needs=fetched.needs)
@@ -41,3 +44,7 @@ def broker_lags_quorum(view: ClusterView) -> Iterator[Judgement]:
                 yield view.judge(resource, Status.FAIL, evidence, why=why)
             else:
                 yield view.judge(resource, Status.UNKNOWN, evidence | ONCE)
+
+
+def _answers(view: ClusterView, broker: int) -> bool:
+    return any(read.observer == f"broker:{broker}" and read.outcome == "answered" for read in view.last_reads)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from kafka_audit.checks import check
 from kafka_audit.checks.controller.since_previous import gap_judgement, minutes, rounded
-from kafka_audit.cluster.features import METADATA_VERSION, NO_EPOCH_BUMP
+from kafka_audit.cluster.releases import finalized
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.differences.tables import EpochChange
 from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
@@ -18,8 +18,7 @@ def leaders_flap(view: ClusterView) -> Iterator[Judgement]:
         yield gap
         return
     total = view.partitions.count.partitions
-    version = view.features.get(METADATA_VERSION)
-    shrinks = view.kraft and (version is None or version.finalized is None or version.finalized < NO_EPOCH_BUMP)
+    shrinks = view.kraft and not finalized(view, "isr_shrinks_in_epoch")
     rose = next((row for row in view.differences.of(EpochChange) if row.kind == "rose"), None)
     if rose is None:
         yield view.judge("cluster", Status.PASS, total=total)

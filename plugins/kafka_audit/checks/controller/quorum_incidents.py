@@ -3,6 +3,7 @@
 from kafka_audit.checks import log_quotes
 from kafka_audit.checks.incident import Case, StoryFacts, evidence_of_reads
 from kafka_audit.checks.repair import connect_commands_to, reconnect_commands
+from kafka_audit.cluster.rejections import may_be_rejected
 from kafka_audit.compare.addresses import canonical_text
 from kafka_audit.model.finding import CHANGES, Evidence, Finding, Status
 from kafka_audit.model.tables import SourceRead
@@ -40,10 +41,19 @@ def at_a_controller(_case: Case, symptom: Finding) -> bool:
 
 
 def _first(case: Case) -> str:
-    """Return what comes before a start of controllers where a finding shows that they would not let each other in; else ""."""
+    """Return what comes before a start of controllers where others do not let them in, or may not; else ""."""
     found = {finding.code for finding in case.findings if finding.status is Status.FAIL and _keeps_out_controllers(case, finding)}
     report = "reports" if len(found) == 1 else "report"
-    return f"First correct what {listing(sorted(found))} {report}: a start alone does not help before that." if found else ""
+    if found:
+        return f"First correct what {listing(sorted(found))} {report}: a start alone does not help before that."
+    now = case.view.quorum.now
+    if may_be_rejected(case.view, now.late or set(case.view.voter_addresses) - now.answering):
+        return (
+            "Read the last ERROR in server.log of the controllers that do not follow: those that the others reject "
+            "(ClusterAuthorizationException, AuthorizerNotReadyException) exit again after each start until this is corrected "
+            "(KA220). Start the others, or allow connections to their port."
+        )
+    return ""
 
 
 def _keeps_out_controllers(case: Case, finding: Finding) -> bool:

@@ -1,10 +1,11 @@
 """KA209."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from kafka_audit.checks import check
 from kafka_audit.checks.gaps import ONCE, no_quorum
 from kafka_audit.cluster.quorum import NO_TIMES, seconds
+from kafka_audit.cluster.rejections import may_be_rejected
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.quorum import majority
@@ -39,7 +40,7 @@ def voters_down(view: ClusterView) -> Iterator[Judgement]:
         }
         evidence["which"] = listing(f"controller {voter}, caught up {seconds(now.behind_ms[voter])}" for voter in down)
         evidence["spare"] = _spare(spare)
-        evidence["step"] = _step(view, str(evidence["which"]))
+        evidence["step"] = _step(view, down, str(evidence["which"]))
         severity = Severity.MEDIUM if spare > 0 else Severity.HIGH if spare == 0 else Severity.CRITICAL
         yield view.judge("cluster", Status.FAIL, evidence, severity=severity)
 
@@ -50,9 +51,16 @@ def _spare(spare: int) -> str:
     return "losing another loses the quorum" if spare == 0 else "it commits nothing without a majority"
 
 
-def _step(view: ClusterView, which: str) -> str:
+def _step(view: ClusterView, down: Sequence[int], which: str) -> str:
     if any(view.logs.of_nodes("KA220")):
         return "Do not start controllers before KA220 is resolved: one whose requests are rejected exits again."
     if any(row.broker_id in view.quorum.now.late for row in view.logs.of_nodes("KA221")):
         return "Read KA221, which names the fault in its log, before you start the controller that exited."
-    return f"Start {which}, or open the connection from there to the other controllers' port (9093 by convention)."
+    connect = "the connection from there to the other controllers' port (9093 by convention)"
+    if may_be_rejected(view, down):
+        return (
+            f"Read the last ERROR in server.log of {which}, before you start it: one that the others reject "
+            "(ClusterAuthorizationException, AuthorizerNotReadyException) exits again until its principal is in their "
+            f"super.users. If it was not rejected, start it, or open {connect}."
+        )
+    return f"Start {which}, or open {connect}."

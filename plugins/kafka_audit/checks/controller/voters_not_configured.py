@@ -8,6 +8,7 @@ from kafka_audit.cluster.releases import minor_releases
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.cluster.voters import other_listener, usual_voters
 from kafka_audit.compare.addresses import address_text
+from kafka_audit.configuration.behaviour import behaviour
 from kafka_audit.model.addresses.voters import VOTERS, addresses_clash, named_voters, quorum_addresses, usual_addresses
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.quorum import majority
@@ -17,10 +18,6 @@ _KEY = VOTERS
 _LOSES, _NOT_FOUND = "it loses the quorum when another of them leads", "no other node finds it there"
 _STARTS, _COUNTS = "it finds the leader only while one of these answers", "it counts only the votes of these"
 _TWO_LEADERS = "both it and another voter may be elected at the same time"
-_TOLD_SINCE = (3, 9)
-"""From this release on, any voter reports the address of the leader. Up to 3.7 the raft thread ends with `since it is
-not one of the voters` if a leader is not in the node's list, and 3.8 does not follow it (QuorumState.transitionToFollower and
-KafkaRaftClient.maybeTransition)."""
 
 
 @check(code="KA213", severity=Severity.HIGH, by_files=True)
@@ -84,7 +81,7 @@ def voters_not_configured(view: ClusterView) -> Iterator[Judgement]:
 def _consequence(view: ClusterView, node: int, named: set[int], voters: set[int]) -> tuple[Severity, str]:
     """Return how much it matters that a node names other voters than the quorum has, in the oldest release that is known."""
     known = [found[0] for party in {node, *view.inter_broker.brokers} if (found := minor_releases(view, party)) is not None]
-    if not known or min(known) < _TOLD_SINCE:
+    if not known or not behaviour("voters_report_leader").holds(min(known)):
         return Severity.HIGH, _LOSES
     if node not in named:
         return Severity.MEDIUM, _STARTS

@@ -9,6 +9,7 @@ from kafka_audit.cluster.listeners.endpoints import AdvertisedEndpoint
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.compare.addresses import canonical_address
 from kafka_audit.model.finding import Judgement, Severity, Status
+from kafka_audit.model.text import brokers as named
 
 OLD_ENOUGH_MS = 60_000
 """A broker that died leaves its registration for its session time-out: 18 s by default, 40 s in old setups."""
@@ -28,11 +29,15 @@ def _judged(view: ClusterView, endpoints: Collection[AdvertisedEndpoint]) -> Ite
         sharing[canonical_address(endpoint.host, endpoint.port)].add(endpoint.broker_id)
     age, there = view.ages_ms, _answered(view)
     moving, twice = view.endpoints.moved, view.samples[1] is not None
+    # ZooKeeper has every address; without it a broker lists those of one listener, and its settings say the others.
+    unread = [broker for broker in view.inter_broker.brokers if view.kraft and view.inter_broker.offered(broker) is None]
     for endpoint in endpoints:
         brokers = sharing[canonical_address(endpoint.host, endpoint.port)]
         old = all(age.get(broker, 0) > OLD_ENOUGH_MS for broker in brokers)
         settled = not brokers & moving if twice else old or brokers <= there
         status = Status.PASS if len(brokers) == 1 else Status.FAIL if settled else Status.UNKNOWN
+        if status is Status.PASS and unread:
+            continue
         yield view.judge(
             endpoint.resource,
             status,
@@ -43,6 +48,9 @@ def _judged(view: ClusterView, endpoints: Collection[AdvertisedEndpoint]) -> Ite
             host=endpoint.host,
             port=endpoint.port,
         )
+    if unread:
+        error, needs = f"the listeners of {named(unread)} are unknown", f"DescribeConfigs on Cluster, answered by {named(unread)}"
+        yield view.judge("cluster", Status.UNKNOWN, who="any broker", error=error, needs=needs)
 
 
 def _answered(view: ClusterView) -> frozenset[int]:

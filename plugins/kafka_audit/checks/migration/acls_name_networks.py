@@ -4,10 +4,11 @@ from collections.abc import Iterator
 
 from kafka_audit.checks import gate_check
 from kafka_audit.checks.migration.common import no_upgrade, planned_upgrade, target_minor
-from kafka_audit.cluster.releases import NETWORKS_SINCE, matches_networks
+from kafka_audit.cluster.releases import does
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.compare.addresses import network_of
 from kafka_audit.configuration.authorization import acl_phrase
+from kafka_audit.configuration.behaviour import behaviour
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import Acl
 from kafka_audit.model.text import counted, listing
@@ -40,13 +41,14 @@ def acls_name_networks(view: ClusterView) -> Iterator[Judgement]:
 def _reason(view: ClusterView, minor: tuple[int, ...]) -> str:
     """Return why no ACL changes its meaning."""
     between = view.inter_broker
-    if minor < NETWORKS_SINCE:
-        return "before Kafka 4.4 the host of an ACL is an address or `*`"
+    networks = behaviour("acl_networks")
+    if not networks.holds(minor):
+        return f"before Kafka {networks.first} the host of an ACL is an address or `*`"
     if not view.kraft:
         return "the migration to KRaft comes first (KA912)"
     if between.brokers and all(between.authorizer(broker).state == "unset" for broker in between.brokers):
         return "no broker runs an authorizer"
-    if between.brokers and all(matches_networks(view, broker) for broker in between.brokers):
+    if between.brokers and all(does(view, broker, "acl_networks") for broker in between.brokers):
         return "every broker compares addresses with networks already"
     return ""
 

@@ -3,8 +3,9 @@
 from collections.abc import Iterator
 
 from kafka_audit.checks import gate_check
-from kafka_audit.checks.migration.common import KRAFT_ONLY, no_upgrade, planned_upgrade, target_minor
+from kafka_audit.checks.migration.common import no_upgrade, planned_upgrade, target_minor
 from kafka_audit.cluster.view import ClusterView
+from kafka_audit.configuration.behaviour import behaviour
 from kafka_audit.configuration.definitions import version_numbers
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import BrokerApi
@@ -21,7 +22,7 @@ def clients_below_target(view: ClusterView) -> Iterator[Judgement]:
     if planned is None or minor is None:
         yield from no_upgrade(view)
         return
-    if minor < KRAFT_ONLY:
+    if not behaviour("old_clients_refused").holds(minor):
         reason = f"Kafka {planned.version} accepts the clients that the present release accepts"
         yield view.judge("cluster", Status.NOT_APPLICABLE, reason=reason)
         return

@@ -9,8 +9,6 @@ from kafka_audit.model.finding import Judgement, Status
 from kafka_audit.model.tables import PlannedUpgrade
 
 _DEFAULT_SOURCE = 5  # Kafka's ConfigSource: DEFAULT_CONFIG
-KRAFT_ONLY = (4,)
-"""The first release without ZooKeeper."""
 
 
 def already_migrated(view: ClusterView) -> Iterator[Judgement]:

@@ -1,6 +1,5 @@
 """KA902."""
 
-import re
 from collections.abc import Iterator
 
 from kafka_audit.checks import gate_check
@@ -8,10 +7,9 @@ from kafka_audit.checks.configuration.effective import Effective, unread_judgeme
 from kafka_audit.checks.configuration.versions import KEY
 from kafka_audit.checks.migration.common import already_migrated
 from kafka_audit.cluster.view import ClusterView
+from kafka_audit.configuration.behaviour import behaviour
+from kafka_audit.configuration.starts.protocol_versions import version
 from kafka_audit.model.finding import Judgement, Severity, Status
-
-_LEAST = (3, 7, 2)
-_VERSION = re.compile(r"(\d+)\.(\d+)(?:-IV(\d+))?")
 
 
 @gate_check(code="KA902", severity=Severity.HIGH)
@@ -32,7 +30,7 @@ def disks_before_protocol(view: ClusterView) -> Iterator[Judgement]:
             gap = {"error": error, "needs": f"Describe and DescribeConfigs on Cluster, answered by broker {broker}"}
             yield view.judge(f"broker/{broker}", Status.UNKNOWN, evidence | gap)
         else:
-            old = dirs > 1 and _is_old(value.text or "")
+            old = dirs > 1 and version(value.text or "") < version(behaviour("several_disks_migrate").first)
             yield view.judge(f"broker/{broker}", Status.FAIL if old else Status.PASS, evidence)
     yield from unread_judgements(effective)
 
@@ -40,9 +38,3 @@ def disks_before_protocol(view: ClusterView) -> Iterator[Judgement]:
 def _dirs(view: ClusterView, effective: Effective, broker: int) -> int:
     named = effective.settings.get(broker, "log.dirs").value or ""
     return max(len(view.log_dirs(broker)), len({part.strip() for part in named.split(",")} - {""}))
-
-
-def _is_old(version: str) -> bool:
-    reported = _VERSION.match(version)
-    # A version without a step means the last one of its release.
-    return reported is None or (int(reported[1]), int(reported[2]), int(reported[3]) if reported[3] else 99) < _LEAST

@@ -5,7 +5,6 @@ from collections.abc import Iterator, Mapping
 from kafka_audit.checks import gate_check
 from kafka_audit.checks.gaps import no_brokers
 from kafka_audit.checks.migration.common import (
-    KRAFT_ONLY,
     no_upgrade,
     pinned_protocol,
     planned_upgrade,
@@ -13,6 +12,7 @@ from kafka_audit.checks.migration.common import (
     target_minor,
 )
 from kafka_audit.cluster.view import ClusterView
+from kafka_audit.configuration.behaviour import behaviour
 from kafka_audit.configuration.inter_broker_requests import sent_requests
 from kafka_audit.configuration.starts.protocol_versions import INTER_BROKER_VERSION, version
 from kafka_audit.model.finding import Judgement, Severity, Status
@@ -26,7 +26,7 @@ def protocol_not_pinned(view: ClusterView) -> Iterator[Judgement]:
     if planned is None or minor is None:
         yield from no_upgrade(view)
         return
-    if view.kraft or minor >= KRAFT_ONLY:
+    if view.kraft or behaviour("kraft_only").holds(minor):
         reason = "in KRaft mode the feature metadata.version decides" if view.kraft else "Kafka 4 has no ZooKeeper (KA912)"
         yield view.judge("cluster", Status.NOT_APPLICABLE, reason=reason)
         return

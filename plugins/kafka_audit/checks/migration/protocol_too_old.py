@@ -7,10 +7,9 @@ from kafka_audit.checks.configuration.effective import Effective, commonest, unr
 from kafka_audit.checks.configuration.versions import KEY, offered_apis, unlike
 from kafka_audit.checks.migration.common import already_migrated
 from kafka_audit.cluster.view import ClusterView
+from kafka_audit.configuration.behaviour import behaviour
+from kafka_audit.configuration.starts.protocol_versions import version
 from kafka_audit.model.finding import Judgement, Severity, Status
-
-_BEGINS, _DOCUMENTED = (3, 6), (3, 9)
-"""Below 3.6-IV1 the KRaft controller does not begin the migration; the documentation of 3.9 asks for 3.9."""
 
 
 @gate_check(code="KA901", severity=Severity.HIGH)
@@ -19,6 +18,7 @@ def protocol_too_old(view: ClusterView) -> Iterator[Judgement]:
     if none := tuple(already_migrated(view)):
         yield from none
         return
+    documented, least = behaviour("migration_documented"), behaviour("migration_begins").first
     effective = Effective(view)
     offers = offered_apis(view)
     usual = commonest(offers) if offers else ()
@@ -28,9 +28,9 @@ def protocol_too_old(view: ClusterView) -> Iterator[Judgement]:
             continue
         evidence = {"broker": broker, "who": f"broker {broker}", "version": value.text or "of its software"}
         faults, severity = [], Severity.MEDIUM
-        if value.known and value.text and _numbers(value.text) < _DOCUMENTED:
-            begins = _numbers(value.text) >= _BEGINS and value.text != "3.6-IV0"
-            faults.append(f"its {KEY} is {value.text}, below {'3.9' if begins else '3.6-IV1'}")
+        if value.known and value.text and not documented.holds(value.text.partition("-")[0]):
+            begins = version(value.text) >= version(least)
+            faults.append(f"its {KEY} is {value.text}, below {documented.first if begins else least}")
             severity = Severity.MEDIUM if begins else Severity.HIGH
         if broker in offers and offers[broker] != usual:
             faults.append(unlike(dict(offers[broker]), dict(usual)))
@@ -43,7 +43,3 @@ def protocol_too_old(view: ClusterView) -> Iterator[Judgement]:
         else:
             yield view.judge(f"broker/{broker}", Status.PASS, evidence)
     yield from unread_judgements(effective)
-
-
-def _numbers(version: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in version.partition("-")[0].split(".")[:2] if part.isdecimal())

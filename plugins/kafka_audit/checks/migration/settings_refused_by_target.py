@@ -5,9 +5,10 @@ from types import MappingProxyType
 
 from kafka_audit.checks import gate_check
 from kafka_audit.checks.configuration.set_lines import set_lines, start_values
-from kafka_audit.checks.migration.common import KRAFT_ONLY, no_upgrade, planned_upgrade, target_minor
+from kafka_audit.checks.migration.common import no_upgrade, planned_upgrade, target_minor
 from kafka_audit.cluster.settings import AUTHORIZER
 from kafka_audit.cluster.view import ClusterView
+from kafka_audit.configuration.behaviour import behaviour
 from kafka_audit.configuration.definitions import definitions, is_missing, kafka_classes
 from kafka_audit.configuration.near_keys import defined_keys
 from kafka_audit.configuration.starts import nearest_release, start_refusal
@@ -30,7 +31,7 @@ def settings_refused_by_target(view: ClusterView) -> Iterator[Judgement]:
     if planned is None or minor is None:
         yield from no_upgrade(view)
         return
-    if not view.kraft and minor >= KRAFT_ONLY:
+    if not view.kraft and behaviour("kraft_only").holds(minor):
         yield view.judge("cluster", Status.NOT_APPLICABLE, reason="the migration to KRaft comes first (KA912)")
         return
     voters = view.quorum.now.voters if view.kraft else ()

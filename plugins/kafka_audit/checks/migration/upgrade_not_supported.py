@@ -3,9 +3,10 @@
 from collections.abc import Iterator
 
 from kafka_audit.checks import gate_check
-from kafka_audit.checks.migration.common import KRAFT_ONLY, no_upgrade, planned_upgrade, target_minor
-from kafka_audit.cluster.features import METADATA_VERSION, Feature, highest_level, metadata_levels, metadata_release
+from kafka_audit.checks.migration.common import no_upgrade, planned_upgrade, target_minor
+from kafka_audit.cluster.features import METADATA_VERSION, Feature
 from kafka_audit.cluster.view import ClusterView
+from kafka_audit.configuration.behaviour import behaviour, highest_level, level_name, metadata_levels, metadata_release
 from kafka_audit.configuration.starts.protocol_versions import INTER_BROKER_VERSION, version
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import (
@@ -38,13 +39,13 @@ def upgrade_not_supported(view: ClusterView) -> Iterator[Judgement]:
 def _with_zookeeper(view: ClusterView, minor: tuple[int, ...], facts: dict[str, object]) -> Iterator[Judgement]:
     """Yield what stands against the upgrade of a cluster with ZooKeeper; else `facts` says why nothing does."""
     migrating = bool(view.newest(Migration))
-    if migrating or minor >= KRAFT_ONLY:
+    if migrating or behaviour("kraft_only").holds(minor):
         fault, source = "it uses ZooKeeper", f"KIP-833; {_NOTES}"
         first, page = "upgrade the brokers to 3.9 and migrate to KRaft", "KA901"
         if migrating:
             fault, source = "its migration to KRaft is not finished", "KIP-866; Kafka 3.9 documentation"
             first, page = "finish the migration to KRaft", "KA909"
-        severity = Severity.HIGH if minor >= KRAFT_ONLY else Severity.MEDIUM
+        severity = Severity.HIGH if behaviour("kraft_only").holds(minor) else Severity.MEDIUM
         yield view.judge("cluster", Status.FAIL, facts, severity=severity, fault=fault, source=source, first=first, page=page)
         return
     newer, unknown = [], []
@@ -84,7 +85,7 @@ def _with_features(view: ClusterView, minor: tuple[int, ...], facts: dict[str, o
         return
     nodes = sorted({*view.inter_broker.brokers, *view.settings.controllers})
     migrating = tuple(node for node in nodes if (view.settings.get(node, _MIGRATES).value or "").lower() == "true")
-    if migrating and minor >= KRAFT_ONLY:
+    if migrating and behaviour("kraft_only").holds(minor):
         fault = f"its migration to KRaft is not finished ({_MIGRATES} of {view.settings.party(migrating[0])})"
         more = {
             "fault": fault,
@@ -94,7 +95,7 @@ def _with_features(view: ClusterView, minor: tuple[int, ...], facts: dict[str, o
         }
         yield view.judge("cluster", Status.FAIL, facts | more, nodes=migrating)
     unread = [read for read in view.last_reads if read.observer.startswith("controller@") and read.outcome == "failed"]
-    if unread and not migrating and minor >= KRAFT_ONLY:
+    if unread and not migrating and behaviour("kraft_only").holds(minor):
         error = f"whether {unread[0].observer} still writes to ZooKeeper: {unread[0].error}"
         needs = unread[0].needs or "an answer to DescribeConfigs from each controller"
         yield view.judge("cluster", Status.UNKNOWN, facts, error=error, needs=needs)
@@ -123,7 +124,7 @@ def _metadata_faults(
 ) -> Iterator[Judgement]:
     level = None if metadata is None else metadata.finalized
     resource, fault, source, first = f"feature/{METADATA_VERSION}", "", "KIP-778", ""
-    if level is None and minor >= KRAFT_ONLY:
+    if level is None and behaviour("kraft_only").holds(minor):
         fault, source = "no metadata.version is finalized, as before Kafka 3.3", f"KIP-778; {_NOTES}"
         first = "upgrade every node to 3.9, then finalize metadata.version 3.9"
     elif level is not None and levels is None:
@@ -131,7 +132,7 @@ def _metadata_faults(
         first = "stay on a release from 3.3 on: Kafka has no downgrade to early access of KRaft"
     elif level is not None and levels is not None and level < levels[0]:
         fault, source = (
-            f"metadata.version is {metadata_release(level)} (level {level}), below 3.3-IV3 (level 7)",
+            f"metadata.version is {metadata_release(level)} (level {level}), below {level_name(levels[0])} (level {levels[0]})",
             f"KIP-778; {_NOTES}",
         )
         supported = metadata.supported if metadata else None

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from kafka_audit.checks import check
-from kafka_audit.checks.gaps import no_brokers
+from kafka_audit.checks.gaps import no_brokers, tied
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.text import start_upper
@@ -23,11 +23,13 @@ def authorizers_differ(view: ClusterView) -> Iterator[Judgement]:
         yield view.judge("cluster", Status.NOT_APPLICABLE, reason=reason)
         return
     usual = min(classes, key=lambda name: (-classes[name], str(name)), default=None)
+    read = {node: setting.value for node, setting in settings.items() if setting.state in {"set", "unset"}}
+    undecided = tied(read, len(nodes))
     for node, setting in settings.items():
         party = between.settings.party(node)
         resource, evidence = party.replace(" ", "/"), {"node": node, "who": party, "subject": start_upper(party)}
         evidence |= {"authorizer": setting.value or "none (every request is allowed)", "key": "authorizer.class.name"}
-        if setting.state not in {"set", "unset"} or usual is None:
+        if setting.state not in {"set", "unset"} or usual is None or (setting.value == usual and undecided):
             needs = f"DescribeConfigs on Cluster, or server.properties of {party}"
             details = {"who": party, "error": "not every broker reported its authorizer", "needs": needs}
             yield view.judge(resource, Status.UNKNOWN, details)

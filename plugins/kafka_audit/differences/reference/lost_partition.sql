@@ -12,7 +12,7 @@ WITH settings AS (
 state AS (
     SELECT n.snapshot_id, n.topic, n.partition, n.replicas, n.leader, c.min_isr, c.unclean, a.down, r.several, r.margin AS most,
            greatest(2, coalesce(c.min_isr, r.min_isr, 0)) AS enough,
-           n.topic IN ('__consumer_offsets', '__transaction_state') AS coordinates,
+           n.topic IN ('__consumer_offsets', '__transaction_state', '__share_group_state') AS coordinates,
            CASE WHEN size(n.isr) > 0
                 THEN filter(n.replicas, x -> array_contains(n.isr, x) AND NOT coalesce(array_contains(a.down, x), false))
                 ELSE filter(n.replicas, x -> false) END AS in_sync,

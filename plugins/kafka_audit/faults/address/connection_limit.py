@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator
 
-from kafka_audit.faults.cause import LIMIT, EdgeObservation, cause, closed_at_once, fails, works
+from kafka_audit.cluster.releases import does
+from kafka_audit.faults.cause import LIMIT, EdgeObservation, cause, closed_at_once, fails, unknown, works
 from kafka_audit.faults.edges import CONTROL, REPLICATE, Edge
 from kafka_audit.faults.facts import Facts
 
@@ -21,17 +22,21 @@ _LOW = 100  # what brokers and the tools on their hosts reach
 def connection_limit(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
     """`max.connections.per.ip` counts connections of brokers as well (`SocketServer`): DescribeConfigs shows the limit.
 
-    A connection above it is accepted, and closed before a request is read.
+    A connection above it is accepted, and closed before a request is read; so is one above a quota of its address (KIP-612).
     """
     listener = "" if edge.listener is None else edge.listener.name
     limits = facts.limits(edge.target, listener)
+    closed = [probe for probe in facts.view.probes_of(edge.target, listener) if closed_at_once(probe, edge)]
     if limits == {}:
-        yield works(f"settings of broker {edge.target}", "no limit on connections is set")
+        if closed and does(facts.view, edge.target, "ip_quotas") is not False:
+            text = "it sets no limit on connections; quotas of addresses were not read"
+            yield unknown(f"settings of broker {edge.target}", text)
+        else:
+            yield works(f"settings of broker {edge.target}", "no limit on connections is set")
         return
-    for probe in facts.view.probes_of(edge.target, listener):
-        if closed_at_once(probe, edge):
-            text = "the connection opens, and is closed before anything is sent"
-            yield fails(f"probe from broker {probe.from_broker}'s host", text, direct=limits is not None)
+    for probe in closed:
+        text = "the connection opens, and is closed before anything is sent"
+        yield fails(f"probe from broker {probe.from_broker}'s host", text, direct=bool(limits))
     low = {key: value for key, value in (limits or {}).items() if any(_is_low(part) for part in value.split(","))}
     if low:
         named = ", ".join(f"{key}={value}" for key, value in low.items())

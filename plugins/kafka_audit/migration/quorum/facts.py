@@ -3,18 +3,17 @@
 from collections.abc import Mapping
 from functools import cached_property
 
-from kafka_audit.cluster.features import KRAFT_VERSION, METADATA_VERSION, first_level
+from kafka_audit.cluster.features import KRAFT_VERSION
 from kafka_audit.cluster.listeners.inter_broker import TLS
+from kafka_audit.cluster.releases import does
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.compare.addresses import HostPort, address_text
 from kafka_audit.compare.listener_names import canonical_listener
 from kafka_audit.model.addresses.advertised_listeners import CONTROLLERS, INSTEAD, KEY, controller_entry
 from kafka_audit.model.addresses.voters import quorum_addresses
-from kafka_audit.model.tables import BrokerFeature, QuorumReplica
+from kafka_audit.model.tables import QuorumReplica
 
 _AUTO_JOIN = "controller.quorum.auto.join.enable"
-_UPGRADES_KRAFT_VERSION = "4.1"
-"""The first release that upgrades a static quorum (KAFKA-16538): earlier voters do not report their directory to the leader."""
 
 
 class QuorumFacts:
@@ -98,15 +97,7 @@ class QuorumFacts:
         A finalized metadata.version of 4.1 shows it for every node, because the controller refuses a level that one of the
         registered brokers and controllers does not support. Otherwise only a node that is a broker, too, reports its levels.
         """
-        needed, finalized = first_level(_UPGRADES_KRAFT_VERSION), self.view.features.get(METADATA_VERSION)
-        if finalized is not None and (finalized.finalized or 0) >= needed:
-            return True
-        supported = [
-            row.max_supported
-            for row in self.view.of(BrokerFeature)
-            if (row.broker_id, row.feature) == (node, METADATA_VERSION) and row.max_supported is not None
-        ]
-        return max(supported) >= needed if supported else None
+        return does(self.view, node, "kraft_version_raised")
 
     def listeners(self, node: int) -> tuple[str, ...]:
         """Return the listeners of controllers that a node names, the one that it uses itself first."""

@@ -1,7 +1,7 @@
 """The steps of a change of the quorum: what to do, with commands for this cluster, and the state between it and the next one."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from kafka_audit.incidents.tools import Tools
@@ -39,12 +39,15 @@ class PlannedStep:
 class StepCommands:
     """Commands with addresses of this cluster, and with the file of a login where its listeners need one."""
 
-    def __init__(self, facts: QuorumFacts, *, without: Iterable[int] = ()) -> None:
-        """Choose the broker and the controller that are asked: a voter that stays, the leader if it does."""
+    def __init__(self, facts: QuorumFacts, *, without: Iterable[int] = (), release: tuple[int, int] | None = None) -> None:
+        """Choose the broker and the controller that are asked: a voter that stays, the leader if it does.
+
+        `release`: of the tools; None for those of the oldest broker.
+        """
         left_out = frozenset(without)
         staying = sorted(facts.voters.keys() - left_out, key=lambda node: (node != facts.leader, node in facts.late, node))
         asked = sorted(row.address for row in facts.view.newest(BrokerView))
-        self._tools = Tools.of(facts.view)
+        self._tools = Tools.of(facts.view) if release is None else replace(Tools.of(facts.view), release=release)
         self._cluster = facts.view.snapshot.cluster
         self._broker = asked[0] if asked else "BROKER:9092"
         self._controller = facts.address(staying[0]) if staying else "CONTROLLER:9093"

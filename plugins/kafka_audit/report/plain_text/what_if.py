@@ -61,7 +61,8 @@ def _lines(found: Answer, view: ClusterView, width: int) -> Iterator[str]:
 
 
 def _clients(found: Answer, width: int) -> Iterator[str]:
-    for what, states in (("Groups", found.groups), ("Transactional ids", found.transactions)):
+    shares = ("Share groups with keys GROUP:TOPIC_ID:PARTITION", found.share_groups)
+    for what, states in (("Groups", found.groups), ("Transactional ids", found.transactions), shares):
         for state, words in _COORDINATORS.items():
             of_state = [coordinator for coordinator in states if coordinator.state == state]
             if of_state:
