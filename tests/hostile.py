@@ -36,7 +36,7 @@ ORDERS = (
 STRINGS = (PLANTED, LONG, f"{'y' * 100}{CONTROL}{'z' * 65536}", LINKS, ORDERS)
 NAMES = ("planted", "long", "long inside", "links", "orders")
 
-MOST_BYTES = 1_000_000
+MOST_BYTES = 1_200_000
 _NAMES = ("broker/0/listener/{}", "broker/0/logdir/{}", "topic/{}", "topic/{}/partition/0", "cluster")
 _SPEC = {
     "brokers": {0: "a:9092", 1: "b:9092", 2: "c:9092"},

@@ -40,6 +40,7 @@ NAVIGATION = {
         "/docs/versions",
         "/docs/corpus",
         "/docs/threads",
+        "/docs/threads-held-out",
         "/docs/peers",
         "/docs/performance",
         "Release notes </CHANGELOG>",

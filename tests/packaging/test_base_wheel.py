@@ -47,7 +47,7 @@ def test_a_verdict_by_one_command(installed, tmp_path):
         bootstrap, *_ = cluster.entry()["bootstrap"]
         healthy = run(installed, tmp_path, "run", "--bootstrap", bootstrap, "--name", "prod", "--format", "json")
         assert healthy.returncode == 0, healthy.stderr
-        assert "a cluster file measures more" in healthy.stderr
+        assert "A cluster file measures more" in healthy.stderr
         cluster.only(0, 2)
         broken = run(installed, tmp_path, "run", "--bootstrap", bootstrap, "--name", "prod", "--format", "json")
     finally:
