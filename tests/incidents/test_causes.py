@@ -7,6 +7,8 @@ from functools import cache
 import pytest
 
 import small_cluster
+from checks.cases import case_files as check_files
+from checks.cases import cases
 from incidents.case_files import case_files, judged_case
 from kafka_audit.incidents.causes import CAUSES, incidents
 from kafka_audit.model import quoting
@@ -81,7 +83,8 @@ def test_a_headline_is_short_and_an_incident_is_never_bare(name):
 
 
 def test_every_cause_has_a_case():
-    told_of = {i["cause"] for case in CASES.values() for i in case["incidents"]}
+    of_checks = [case for code in check_files() for case in cases(code).values() if "incidents" in case]
+    told_of = {i["cause"] for case in (*CASES.values(), *of_checks) for i in case["incidents"]}
     assert [cause.meaning for cause in CAUSES if not told_of & set(cause.codes)] == []
 
 

@@ -134,7 +134,7 @@ def _by(key: str, case: Case) -> Iterator[Case]:
     def part(root: Finding) -> Any:  # noqa: ANN401 -- a broker, or a value of the evidence
         return root.resource.broker if key == "broker" else root.evidence.get(key)
 
-    values = case.brokers if key == "broker" else dict.fromkeys(map(part, case.roots))  # none of an unknown broker
+    values = case.brokers if key == "broker" else dict.fromkeys(map(part, case.roots))  # none for what names no broker
     for value in values:
         yield replace(case, roots=tuple(root for root in case.roots if part(root) == value))
 
