@@ -85,6 +85,7 @@ def _templates(read: Read, mark: str, known: Mapping[tuple[str, str], str]) -> I
 _KEPT = yaml.safe_load((_HERE / "kept.yaml").read_text())
 _INFO = [(text, meaning) for meaning, texts in _KEPT["info"].items() for text in texts]
 _THROWN = [(re.compile(pattern), meaning) for meaning, pattern in _KEPT["thrown"].items()]
+_THROWN_TEXTS = [(re.compile(pattern), meaning) for meaning, pattern in _KEPT["thrown_texts"].items()]
 _LEFT_OUT = re.compile(_KEPT["left_out"])
 
 
@@ -95,7 +96,8 @@ def _meaning(line: Line, known: Mapping[tuple[str, str], str], mark: str) -> str
     if line.level == THROWN:
         if mark or _LEFT_OUT.match(line.logger):
             return ""
-        return next((meaning for pattern, meaning in _THROWN if pattern.search(line.logger)), "")
+        by_text = (meaning for pattern, meaning in _THROWN_TEXTS if pattern.search(line.text))
+        return next(by_text, "") or next((meaning for pattern, meaning in _THROWN if pattern.search(line.logger)), "")
     return known.get((line.text, line.logger), NEW)
 
 

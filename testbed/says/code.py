@@ -358,6 +358,8 @@ class _Follower:
             return frozenset(re.sub(r"(?m)^\s*\|", "", one).strip() for one in text) if isinstance(text, frozenset) else None
         if name == "apply" and isinstance(receiver, Closure) and receiver.method.owner == self.of.name:
             return self.of_own(receiver.method, [*receiver.held, *arguments[1:]])
+        if (owner, name) == ("java/lang/String", "replace"):  # of line ends, by spaces
+            return receiver
         if name.startswith("msgWithLogIdent"):  # what the optimizer of Scala leaves of Kafka's `Logging`
             return arguments[-1]
         if (owner, name) == ("java/lang/String", "concat") or (name == "$plus" and "String" in owner):
