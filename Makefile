@@ -2,7 +2,7 @@
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo audit check accept test integration scenarios corpus healthy recordings kills soak differential fuzz lint airflow docs site lock sbom bench kerberos clean install needs-python needs-java needs-namespaces
+.PHONY: help demo audit check accept test integration scenarios corpus healthy recordings kills soak differential says fuzz lint airflow docs site lock sbom bench kerberos clean install needs-python needs-java needs-namespaces
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -62,6 +62,9 @@ soak: needs-java $(INSTALLED) ## audit a changing cluster every minute, and meas
 
 differential: needs-java $(INSTALLED) ## compare lint with Kafka's KafkaConfig on 5,000 generated configurations for each release [SEED=7]
 	@$(BIN)/python -m testbed.differential $(if $(SEED),--seed $(SEED))
+
+says: $(INSTALLED) ## read what Kafka and ZooKeeper can log from the classes of their releases, and list what is new
+	@$(BIN)/python -m testbed.says
 
 fuzz: $(INSTALLED) ## fuzz every parser of external bytes, and try many examples of each property [COUNT=100000 SECONDS= SEED= READER=]
 	@PYTHONPATH=plugins:tests $(BIN)/python -m fuzz.run $(if $(COUNT),--count $(COUNT)) $(if $(SECONDS),--seconds $(SECONDS)) \

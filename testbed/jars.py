@@ -13,6 +13,7 @@ from pathlib import Path
 from testbed.errors import BedError
 
 RESOLVE_SECONDS = 600
+_OWN = "org.apache.kafka,org.apache.zookeeper"
 _PLAIN = 2  # colons of coordinates without a classifier, which Ivy is not asked for
 COMPLETE = "COMPLETE"  # marker: one jar name a line, written last
 
@@ -125,6 +126,35 @@ def kafka_jars(version: str) -> Path:
     return _cached(f"kafka-{version}", (f"org.apache.kafka:kafka_{wanted.scala}:{version}", *wanted.extra), wanted.without)
 
 
+def own_jars(version: str) -> list[Path]:
+    """Return Kafka's own jars of a broker of this version, without those of other projects.
+
+    Args:
+        version: a key of `COMPARED`.
+
+    Raises:
+        BedError: unknown version, or Maven is missing or could not resolve it.
+    """
+    wanted = release(version)
+    folder = cache_dir() / f"kafka-{version}"
+    if not _is_complete(folder):
+        folder = _cached(
+            f"kafka-own-{version}", (f"org.apache.kafka:kafka_{wanted.scala}:{version}",), wanted.without, groups=_OWN
+        )
+    return sorted(folder.glob("kafka*.jar"))
+
+
+def zookeeper_jars(version: str) -> list[Path]:
+    """Return the jar of a ZooKeeper release.
+
+    Raises:
+        BedError: Maven is missing, or could not resolve it.
+    """
+    coordinates = (f"org.apache.zookeeper:zookeeper:{version}",)
+    folder = _cached(f"zookeeper-own-{version}", coordinates, (), main="zookeeper-", groups=_OWN)
+    return sorted(folder.glob("zookeeper-[0-9]*.jar"))
+
+
 def tool_jars(version: str) -> Path:
     """Return a folder with all jars that the command line tools of this version need.
 
@@ -180,7 +210,7 @@ def s3a_jars() -> Path:
     return _cached(f"s3a-{HADOOP}", (f"org.apache.hadoop:hadoop-aws:{HADOOP}", *sdk), S3A_WITHOUT, main="hadoop-aws-")
 
 
-def _cached(name: str, coordinates: tuple[str, ...], without: tuple[str, ...], *, main: str = "kafka_") -> Path:
+def _cached(name: str, coordinates: tuple[str, ...], without: tuple[str, ...], *, main: str = "kafka_", groups: str = "") -> Path:
     """Return the folder of the cache with these artifacts and what they depend on; resolve them the first time.
 
     Args:
@@ -188,6 +218,7 @@ def _cached(name: str, coordinates: tuple[str, ...], without: tuple[str, ...], *
         coordinates: of the artifacts.
         without: groups and names of what is left out.
         main: what the name of one jar begins with.
+        groups: the only groups that are copied, with commas between them; all without it. Only Maven knows it.
     """
     target = cache_dir() / name
     if _is_complete(target):
@@ -200,7 +231,7 @@ def _cached(name: str, coordinates: tuple[str, ...], without: tuple[str, ...], *
         raise BedError(message) from error
     try:
         jars = work / "jars"
-        _resolve(coordinates, without, work, jars)
+        _resolve(coordinates, without, work, jars, groups)
         _publish(jars, target, main)
     finally:
         shutil.rmtree(work, ignore_errors=True)
@@ -231,12 +262,13 @@ def _publish(jars: Path, target: Path, main: str) -> None:
             raise
 
 
-def _resolve(coordinates: tuple[str, ...], without: tuple[str, ...], work: Path, jars: Path) -> None:
+def _resolve(coordinates: tuple[str, ...], without: tuple[str, ...], work: Path, jars: Path, groups: str) -> None:
     maven = shutil.which("mvn")
-    if maven is None and any(coordinate.count(":") > _PLAIN for coordinate in coordinates):
+    if maven is None and (groups or any(coordinate.count(":") > _PLAIN for coordinate in coordinates)):
         message = f"no mvn on PATH, which {coordinates[0]} needs: install Maven (Debian: maven)"
         raise BedError(message)
-    command = _maven(maven, coordinates, without, work, jars) if maven else _ivy(coordinates, without, work, jars)
+    only = [f"-DincludeGroupIds={groups}"] if groups else []
+    command = [*_maven(maven, coordinates, without, work, jars), *only] if maven else _ivy(coordinates, without, work, jars)
     tool = "Maven" if maven else "Ivy"
     try:
         completed = subprocess.run(command, cwd=work, capture_output=True, text=True, timeout=RESOLVE_SECONDS, check=False)

@@ -36,6 +36,7 @@ NAVIGATION = {
     "Alerts and monitoring": ("/docs/alerts", "/docs/monitoring", "/docs/watch", "/docs/agents"),
     "Security": ("/docs/security", "/SECURITY"),
     "Reference": (
+        "/docs/says",
         "/docs/tables",
         "/docs/versions",
         "/docs/corpus",

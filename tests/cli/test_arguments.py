@@ -88,6 +88,19 @@ def test_a_slip_is_one_line_and_exit_code_2(capfd, argv, message):
     assert message in err
 
 
+def test_explain_ends_with_4_where_nothing_fits(capfd):
+    line = "[2026-03-04 10:11:12,345] ERROR Shutdown broker because all log dirs in /data have failed (kafka.log.LogManager)"
+    assert main(["explain", line]) == 0
+    assert "No usable log dir is left, so the broker exits." in " ".join(capfd.readouterr().out.split())
+    assert main(["explain", line.replace("kafka.log.LogManager", "com.example.Shop")]) == 4
+    words = " ".join(capfd.readouterr().out.split())
+    assert words.startswith(
+        "No page fits. This is no line of a Kafka broker or of ZooKeeper, but of a program with the logger com."
+    )
+    assert main(["explain", "how", "do", "I", "bake", "bread"]) == 4
+    assert capfd.readouterr().out.startswith("No page fits. Type more of the message,")
+
+
 def test_the_environment_names_cluster_file_and_store(tmp_path, monkeypatch, capfd):
     monkeypatch.setenv("KAFKA_AUDIT_CLUSTERS", str(tmp_path / "bad.yaml"))
     assert main(["run", "prod"]) == 2

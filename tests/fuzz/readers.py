@@ -87,6 +87,8 @@ from kafka_audit.model.tables import TopicConfig
 from kafka_audit.model.tables.fitting import misfit
 from kafka_audit.report import digest, every_page, openmetrics
 from kafka_audit.report.html import pages
+from kafka_audit.report.plain_text import lines
+from kafka_audit.says import reading as pasted
 from kafka_audit.store import bundles, parquet, reports
 
 _STAT = ZnodeStat(*range(1, 12))
@@ -602,6 +604,11 @@ def log_text(data):
     tail = log_rows.Tail(log="server.log", scan=log_lines.scan(_text(data), 0), read_ms=0)
     zone = log_rows.zone([tail], None)
     _stored(log_rows.log_rows(0, [tail], zone, {}, 1))
+
+
+@_reader(words=words.LOGS)
+def pasted_lines(data):
+    lines.line_text(catalogue(), pasted.read(_text(data)), width=100)
 
 
 @_reader(words=words.LOGS)

@@ -213,6 +213,11 @@ def seeds():
         ],
         "cluster_file": [_cluster_file(), b"clusters: {prod: {bootstrap: ['b1:9092'], limits: {read_s: 2}}}\n"],
         "log_text": [_LOG],
+        "pasted_lines": [
+            _LOG,
+            b'{"level": "ERROR", "message": "Encountered fatal fault: x", "logger_name": "a.B"}',
+            b"kafka-1  | 2026-03-04 10:11:12,345 [myid:1] - WARN  [x:QuorumCnxManager@400] - Cannot open channel to 2 at x",
+        ],
         "masking": [
             *_LOG.splitlines(),
             b'sasl.jaas.config="x LoginModule required password=\\"a\\";" https://a:b@host/?sig=abc token: eyJhbGciOi.eyJ.x',

@@ -58,10 +58,10 @@ def searched(thread: Mapping[str, Any]) -> list[str]:
 def explained(thread: Mapping[str, Any]) -> str | None:
     """Return the page that `kafka-audit explain` prints."""
     try:
-        title = explain.explained(catalogue(), thread["words"], width=200, color=False).partition("\n")[0]
+        lines = explain.explained(catalogue(), thread["words"], width=200, color=False).text.splitlines()
     except UsageError:
         return None
-    return next((slug for slug, page in symptom_pages().items() if page.title == title), None)
+    return next((slug for slug, page in symptom_pages().items() if page.title in lines), None)
 
 
 def grepped(thread: Mapping[str, Any]) -> bool:

@@ -195,12 +195,13 @@ class _StoreTools:
     def explain(self, check: str | None = None) -> str:
         """Explain a check by code or name: why it matters, when it fails or is unknown, what to do. Without one, list all.
 
-        Or an error message of a client or a broker: what it means, whether it is normal, and which check finds the cause.
+        Or lines of a log, or an error message of a client or a broker: what it means, whether it is normal, and which check finds
+        the cause. A text that begins with "No page fits" is no answer.
         """
         checks = catalogue()
         if check is None:
             return explain.catalogue_text(checks, width=_WIDTH, color=False)
-        return explain.explained(checks, check, width=_WIDTH, color=False)
+        return explain.explained(checks, check, width=_WIDTH, color=False).text
 
     def lint(self, properties: str, kafka_version: str | None = None) -> str:
         """Check the text of a server.properties: whether Kafka of that version starts with it, and what fails later."""

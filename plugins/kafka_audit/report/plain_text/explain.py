@@ -5,17 +5,20 @@ import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from importlib.resources import files
 from importlib.resources.abc import Traversable
-from typing import Any
+from typing import Any, NamedTuple
 
 from kafka_audit.checks import Check
 from kafka_audit.model.commands import named_placeholders
 from kafka_audit.model.errors import UsageError
 from kafka_audit.model.package_yaml import LOADER
 from kafka_audit.model.text import LONGEST, did_you_mean
+from kafka_audit.report.plain_text.lines import line_text, meanings_of
 from kafka_audit.report.symptoms import SymptomPage, symptom_pages
 from kafka_audit.report.symptoms.markdown import page_markdown
 from kafka_audit.report.symptoms.search import find_pages, is_clear
 from kafka_audit.report.text import wrap
+from kafka_audit.says.others import program_of
+from kafka_audit.says.reading import Answer, read
 
 _CASES = files("kafka_audit.checks")
 _WORDS = {
@@ -31,21 +34,62 @@ _CODE = re.compile(r"ka\d+", re.IGNORECASE)
 _BOLD = "\x1b[1m{}\x1b[0m"
 
 
-def explained(checks: Mapping[str, Check], words: str, *, width: int, color: bool) -> str:
-    """Return the page of a check by its code or name, or that of an error message by words of it.
+class Explanation(NamedTuple):
+    """What is printed, and whether it is about what was typed: a check, a known line, or a page that fits."""
 
-    A name in capitals is an error of Kafka, such as LEADER_NOT_AVAILABLE, before it is a check. Raises `UsageError`.
+    text: str
+    fits: bool = True
+
+
+def explained(checks: Mapping[str, Check], words: str, *, width: int, color: bool) -> Explanation:
+    """Return the page of a check by its code or name, the meaning of lines of logs, or the page of an error message by its words.
+
+    A name in capitals is an error of Kafka, such as LEADER_NOT_AVAILABLE, before it is a check. Raises `UsageError` for one word
+    that is none of these.
     """
-    page = symptom_pages().get(words)
+    page = symptom_pages().get(words) or next((page for page in symptom_pages().values() if page.title == words), None)
     if page is not None:
-        return symptom_text(checks, page, width=width, color=color)
-    found = () if words.upper() in checks else find_pages(words)
-    name = re.fullmatch(r"[\w-]+", words) is not None and words != words.upper()
-    if found and not (name and (_by_word(checks, words) or _near(checks, words))):
-        if not is_clear(words):
-            return "\n".join(("No page fits these words well; type more of the message. The nearest:", *_titles(found[:4])))
-        return symptom_text(checks, found[0], width=width, color=color, similar=found[1:4])
-    return check_text(find_check(checks, words), width=width, color=color)
+        return Explanation(symptom_text(checks, page, width=width, color=color))
+    one_word = re.fullmatch(r"[\w-]+", words) is not None
+    name = one_word and words != words.upper()
+    if not words.strip() or words.upper() in checks or (name and _by_word(checks, words)):
+        return Explanation(check_text(find_check(checks, words), width=width, color=color))
+    answers = read(words)
+    known = [answer for answer in answers if answer.found or answer.below]
+    found = find_pages(words)
+    if known:
+        page = _page_of_lines(checks, words, answers)
+        text = line_text(checks, answers, width=min(width, _WIDEST_PROSE))
+        further = symptom_text(checks, page, width=width, color=color, similar=found[1:4]) if page else ""
+        return Explanation(f"{text}\n\n{further}".rstrip())
+    if found and is_clear(words) and not any(map(_of_another_program, answers)) and not (name and _near(checks, words)):
+        return Explanation(symptom_text(checks, found[0], width=width, color=color, similar=found[1:4]))
+    if one_word and (not found or (name and _near(checks, words))):
+        return Explanation(check_text(find_check(checks, words), width=width, color=color))
+    nearest = ("", "The nearest pages:", *_titles(found[:4])) if found and not any(map(_of_another_program, answers)) else ()
+    text = line_text(checks, answers, width=min(width, _WIDEST_PROSE)) if any(map(_is_a_line, answers)) else _TYPE_MORE
+    return Explanation("\n".join((f"No page fits. {text}", *nearest)), fits=False)
+
+
+_TYPE_MORE = "Type more of the message, or `kafka-audit explain` for the list of checks."
+
+
+def _page_of_lines(checks: Mapping[str, Check], words: str, answers: Sequence[Answer]) -> SymptomPage | None:
+    """Return the page of a line whose meaning is known, if there is one about the same faults."""
+    codes = {code for answer in answers for meaning in meanings_of(answer) for code in meaning.checks}
+    page = next(iter(find_pages(words)), None)
+    fits = page is not None and len(answers) == 1 and is_clear(words) and codes & set(page.codes) & set(checks)
+    return page if fits else None
+
+
+def _is_a_line(answer: Answer) -> bool:
+    return answer.record.has_head or bool(answer.record.logger) or program_of(answer.record) is not None
+
+
+def _of_another_program(answer: Answer) -> bool:
+    """Return whether a line is of no client of Kafka, whose messages have pages: it is none, or it has a level and a logger."""
+    program = program_of(answer.record)
+    return not program.client if program else answer.record.has_head or bool(answer.record.logger)
 
 
 def find_check(checks: Mapping[str, Check], word: str) -> Check:

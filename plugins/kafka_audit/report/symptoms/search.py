@@ -48,6 +48,9 @@ _ENOUGH, _ENOUGH_OF_ONE = 7.0, 5.0
 _CLEAR, _CLEARLY_MORE = 14.0, 1.5
 """From which score the best page fits; below, its score must be so many times that of the second one."""
 
+_FITS = 9.0
+"""What a score must be, times the share of the typed words that are on the page: long texts about other things share some."""
+
 
 def find_pages(typed: str) -> tuple[SymptomPage, ...]:
     """Return the pages that have the words, the best first; none if none has enough of them."""
@@ -58,9 +61,13 @@ def find_pages(typed: str) -> tuple[SymptomPage, ...]:
 
 
 def is_clear(typed: str) -> bool:
-    """Return whether the best page fits what was typed, instead of being the nearest of several that share a word with it."""
-    best, second, *_ = sorted(_scores(typed).values(), reverse=True)
-    return best >= _CLEAR or best >= _CLEARLY_MORE * second
+    """Return whether the best page fits what was typed: it is not just the nearest of several, and has enough of the words."""
+    scores = _scores(typed)
+    slug = max(scores, key=scores.__getitem__)
+    best, second, *_ = sorted(scores.values(), reverse=True)
+    words = set(_words(typed[:_LONGEST]))
+    share = sum(word in _index()[slug].words for word in words) / max(len(words), 1)
+    return share * best >= _FITS and (best >= _CLEAR or best >= _CLEARLY_MORE * second)
 
 
 def _scores(typed: str) -> dict[str, float]:

@@ -1,0 +1,108 @@
+"""The calls in classes by which Kafka and ZooKeeper log, and the exceptions that they make with a message of their own."""
+
+from __future__ import annotations
+
+import re
+import zipfile
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from testbed.says.class_file import ClassFile, Member, Method
+from testbed.says.code import HOLE, Closure, Made, Texts, closure_texts, follow, substituted, texts_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+LEVELS = ("FATAL", "ERROR", "WARN", "INFO")
+THROWN = "THROWN"
+"""Stands for the level of the message of an exception."""
+
+_NAMES = {level.lower() for level in LEVELS}
+_SIGNS = (b"warn", b"error", b"fatal", b"info", b"Exception", b"handleFault")  # what the constants of such a class have
+_IGNORED = re.compile(
+    r"kafka/(?:tools|consumer|producer|javaapi|docker)/|.*/(?:MirrorMaker|generated/)|org/apache/kafka/(?:common/message|shaded)/"
+)
+"""Command line tools, the clients that Kafka 1.0 has in Scala, and classes that are generated from the protocol."""
+
+_OWN_NAME = "state.change.logger"
+_SPACE, _HOLES = re.compile(r"\s+"), re.compile(r"…(?:\s?…)+")
+_NUMBERED = re.compile(r"\{\d\}")  # of MessageFormat
+
+
+@dataclass(frozen=True, order=True)
+class Line:
+    """What one call can write: its level, its logger (the simple name of a class, or an exception), and its text.
+
+    In the text, … stands for what only the running program knows.
+    """
+
+    level: str
+    logger: str
+    text: str
+
+
+def lines_of(jars: list[Path]) -> set[Line]:
+    """Return the lines that the classes of jars can write."""
+    found: set[Line] = set()
+    for jar in jars:
+        with zipfile.ZipFile(jar) as archive:
+            for name in archive.namelist():
+                if name.endswith(".class") and not _IGNORED.match(name):
+                    data = archive.read(name)
+                    if any(sign in data for sign in _SIGNS):
+                        found |= _lines_of_class(ClassFile(data))
+    return found
+
+
+def _lines_of_class(of: ClassFile) -> set[Line]:
+    found: set[Line] = set()
+
+    def call(_method: Method, member: Member, arguments: list[object]) -> None:
+        for level, logger, texts in _said(of, member, arguments):
+            found.update(Line(level, logger, plain) for text in texts if (plain := _plain(text)))
+
+    follow(of, call)
+    return found
+
+
+def _said(of: ClassFile, member: Member, arguments: list[object]) -> Iterator[tuple[str, str, Texts]]:
+    """Yield level, logger and texts of a call that logs or makes an exception."""
+    name, types, values = member.name, member.descriptor, arguments[1:]
+    own = simple_name(of.name)
+    if name == "handleFault" and values:
+        # `FaultHandler` of KRaft: which of the handlers it is, and so the first words, is decided when the node starts.
+        yield "ERROR", own, frozenset(f"Encountered {HOLE} fault: {text}" for text in texts_of(values[0]))
+    elif name in _NAMES and types.startswith("(Lscala/Function0;"):
+        said = closure_texts(of, values[0]) if isinstance(values[0], Closure) else texts_of(values[0])
+        yield name.upper(), _OWN_NAME if member.owner.endswith("StateChangeLogger") else own, said
+    elif (
+        name in _NAMES
+        and member.owner.endswith("Logger")
+        and re.match(r"\((?:Lorg/slf4j/Marker;)?Ljava/lang/(?:String|Object);", types)
+    ):
+        is_fatal = "Marker;" in types
+        pattern, *rest = values[1:] if is_fatal else values
+        if len(rest) == 1 and isinstance(rest[0], list):
+            rest = rest[0]
+        said = frozenset(text for one in texts_of(pattern) for text in substituted(one, rest))
+        yield "FATAL" if is_fatal else name.upper(), _OWN_NAME if member.owner.endswith("StateChangeLogger") else own, said
+    elif (
+        name == "<init>"
+        and member.owner.endswith(("Exception", "Error"))
+        and isinstance(arguments[0], Made)
+        and values
+        and isinstance(values[0], frozenset)
+    ):
+        yield THROWN, f"{simple_name(member.owner)}@{of.name}", values[0]
+
+
+def simple_name(name: str) -> str:
+    """Return the name of a class without its package and without classes inside."""
+    return name.rpartition("/")[2].partition("$")[0]
+
+
+def _plain(text: str) -> str:
+    """Return a text as a line of the catalogue, nothing if no word of it is known."""
+    plain = _HOLES.sub("…", _SPACE.sub(" ", _NUMBERED.sub("…", text.replace(HOLE, "…")))).strip()
+    return plain if re.search(r"[A-Za-z]{3}", plain) else ""
