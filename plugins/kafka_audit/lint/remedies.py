@@ -81,7 +81,7 @@ def remedy_in_file(check: Check, finding: Finding, broker: Described, *, path: s
     else:
         parts = {**_PARTS, "{at}": names.below, "{field}": names.setting(key) if is_plain_word(key) else "FIELD"}
         page = re.sub(r"\{\w+\}", lambda match: parts.get(match[0], match[0]), steps)
-        remarks = [*(_field(page, key, names, version) if "the setting that Kafka names" in steps else ()), names.afterwards]
+        remarks = [*(_field(page, key, names, version) if "the setting that the message names" in steps else ()), names.afterwards]
     return filled_page("\n".join((page, *filter(None, remarks))), {**finding.evidence, "file": path, "resource": names.place})
 
 
