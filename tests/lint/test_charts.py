@@ -110,7 +110,9 @@ def test_remedies_name_values(capsys):
     for kind in ("values", "rendered"):
         _, files = _said(capsys, FOLDER / f"bitnami-own-config.{kind}.yaml")
         remedies = {finding["code"]: finding["remediation"] for finding in files[0]["findings"] if finding["status"] == "FAIL"}
-        assert remedies["KA310"].startswith("In the values of the chart, correct the value of the setting that Kafka names.")
+        assert remedies["KA310"].startswith(
+            "In the values of the chart, correct the value of the setting that the message names."
+        )
         assert "`overrideConfiguration.auto.create.topics.enable: false`" in remedies["KA705"]
 
 

@@ -56,10 +56,7 @@ def test_one_name_that_is_no_service_may_resolve_outside(lint, host):
 
 def test_a_required_setting_that_nothing_fills_in_is_missing(lint):
     file = lint(ALONE.replace(ROLES, "      KAFKA_NUM_PARTITIONS: $PARTITIONS\n"), "--kafka-version", "4.3.0")
-    assert (file["starts"], file["kafka_says"]) == (
-        False,
-        'Missing required configuration "process.roles" which has no default value.',
-    )
+    assert (file["starts"], _failed(file)["KA310"]["evidence"]["key"]) == (False, "KAFKA_PROCESS_ROLES")
 
 
 @pytest.mark.parametrize("more", ["    env_file: kafka.env\n", "    extends: {file: base.yaml, service: kafka}\n"])
@@ -151,7 +148,11 @@ LACKING = {
 
 
 @pytest.mark.parametrize(("text", "why"), LACKING.values(), ids=LACKING.keys())
-def test_what_confluents_image_requires_is_said(lint, text, why):
-    assert ENDS + why in [remark["text"] for remark in lint(text).get("remarks", ())]
-    assert "remarks" not in lint(COMPLETE)
-    assert "remarks" not in lint(text.replace("confluentinc/cp-kafka:8.0.0", "apache/kafka:4.3.0"))
+def test_what_an_image_requires_is_a_refusal(lint, text, why):
+    refused = _failed(lint(text))["KA310"]
+    assert refused["evidence"]["kafka_says"].startswith(ENDS)
+    assert why in refused["evidence"]["kafka_says"]
+    assert refused["evidence"]["line"]
+    assert "KA310" not in _failed(lint(COMPLETE))
+    others = _failed(lint(text.replace("confluentinc/cp-kafka:8.0.0", "apache/kafka:4.3.0")))
+    assert ("KA310" in others) is (why not in {"it requires CLUSTER_ID", "it refuses KAFKA_ADVERTISED_PORT"})

@@ -56,7 +56,7 @@ def busy(monkeypatch, module, name, poison, forever):
     own = getattr(module, name)
 
     def poisoned(*arguments):
-        if poison in str(arguments[-1 if name == "read_described" else 0]):
+        if poison in str(arguments[1 if name == "read_described" else 0]):
             if forever is not None:
                 forever()
             held = []
@@ -101,10 +101,10 @@ def test_many_files_that_do_not_end_are_each_read_once_and_share_a_bound(folder,
         (folder / path).write_text(text.replace("zk:", f"bad{number if where.endswith('ten clusters') else 0}:"))
     own_read, own = reading.forms.read_described, judging.members.snapshot_from_files
 
-    def read(data, path):
+    def read(data, path, beside):
         with (folder / "reads").open("a") as log:
             log.write(f"{path}\n")
-        return hanging.forever() if where == "reading" and path in bad else own_read(data, path)
+        return hanging.forever() if where == "reading" and path in bad else own_read(data, path, beside)
 
     def judged(group, *rest):
         return hanging.forever() if "bad-" in str(group) else own(group, *rest)

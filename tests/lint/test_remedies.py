@@ -192,7 +192,7 @@ def test_the_command_prints_the_names_of_the_file(tmp_path, monkeypatch, capsys)
     main(["lint", "compose.yaml", "rendered.yaml", "--format", "json"])
     compose, rendered = json.loads(capsys.readouterr().out)["files"]
     remedies = {finding["code"]: finding["remediation"] for finding in compose["findings"]}
-    assert remedies["KA310"].startswith("In the environment of service kafka1, correct the setting that Kafka names.")
+    assert remedies["KA310"].startswith("In the environment of service kafka1, correct the setting that the message names.")
     assert "start a new container" in remedies["KA310"]
     remedies = {finding["code"]: finding["remediation"] for finding in rendered["findings"]}
     assert "`KAFKA_AUTO_CREATE_TOPICS_ENABLE=false`" in remedies["KA705"]

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 
 from kafka_audit.configuration.definitions import VERSIONS, keys
+from kafka_audit.configuration.files import programs
 
 _NOT_DEFINED = frozenset(
     {
@@ -26,7 +27,8 @@ _NOT_DEFINED = frozenset(
 keys of Kafka: Bitnami's chart writes `logs.dir`, the folder of the image's own logs, into every server.properties."""
 
 _OF_PLUGINS = re.compile(
-    r"(?:listener\.name|sasl|confluent|rsm\.config|rlmm\.config|config\.providers|cruise\.control|log4j2?|strimzi)\."
+    r"(?:listener\.name|confluent|rsm\.config|rlmm\.config|config\.providers|cruise\.control|log4j2?|strimzi|cfg|cub|rest|jmx)\."
+    r"|create\.topics|restart\.attempts|ssl\.(?:keystore|key|truststore)\.(?:filename|credentials)"
     r"|[a-z0-9-]+\.sasl\.|kafka\.(?:metrics|csv)\."
 )
 """Beginnings of keys that belong to a listener, a login or a plugin, and take names that Kafka does not define."""
@@ -72,6 +74,30 @@ def is_known(key: str) -> bool:
         key = key.lower().split(".", 3)[-1]
         return key in known_keys() or key.partition(".")[2] in known_keys()
     return key in known_keys()
+
+
+def foreign_keys(settings: Mapping[str, str | None], release: str | None) -> Iterator[tuple[str, str]]:
+    """Yield keys that Kafka does not read, and are near to none of its own, with the reason.
+
+    Where settings name a class that is not Kafka's own, any other key may be one of that class.
+
+    Args:
+        settings: of one node; a value is None where it is hidden.
+        release: of the node, None where it is not known.
+    """
+    of_classes = tuple(_prefixes(settings))
+    near = {key for key, _ in nearest_keys(settings)}
+    for key in sorted(settings.keys() - near):
+        if len(key) > _LONGEST or _OF_PLUGINS.match(key) or key.startswith(of_classes) or key in _NOT_DEFINED:
+            continue
+        if key in programs.CLIENTS and key not in defined_keys():
+            yield key, "it is a key of clients"
+        elif key in defined_keys():
+            if release is not None and key not in keys(release):
+                has = [version for version in VERSIONS if key in keys(version)]
+                yield key, f"Kafka {release} does not have it; {has[0]} to {has[-1]} do"
+        elif not of_classes and "." in key:
+            yield key, "Kafka has no such key"
 
 
 def nearest_keys(settings: Mapping[str, str | None]) -> Iterator[tuple[str, str]]:

@@ -1,6 +1,7 @@
 """`lint` from arguments to what is said of each broker's file."""
 
 import contextlib
+import os
 import pickle
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -178,7 +179,9 @@ class _Judge:
 
     def clusters(self) -> list[_ClusterNodes]:
         """Return which brokers of all files are of one cluster."""
-        places = {id(broker): (file, at) for file in self._read for at, broker in enumerate(self._source(file).brokers)}
+        included = {path for file in self._read for path in self._source(file).includes}
+        read = [file for file in self._read if os.path.normpath(self._source(file).path) not in included]
+        places = {id(broker): (file, at) for file in read for at, broker in enumerate(self._source(file).brokers)}
 
         def nodes(group: Group) -> tuple[_Node, ...]:
             held = ((member, *places[id(member.broker)]) for member in group)
@@ -187,7 +190,7 @@ class _Judge:
                 for member, file, at in held
             )
 
-        groups = members.cluster_groups(map(self._source, self._read))
+        groups = members.cluster_groups(map(self._source, read))
         others = members.of_the_same_ensemble(groups)
         return [_ClusterNodes(nodes=nodes(group), others=nodes(others.get(place, ()))) for place, group in enumerate(groups)]
 

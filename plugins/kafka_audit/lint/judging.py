@@ -12,13 +12,13 @@ from kafka_audit.configuration.definitions import StartRule
 from kafka_audit.configuration.starts import StartRefusal
 from kafka_audit.incidents import findings
 from kafka_audit.incidents.tools import Tools
-from kafka_audit.lint import addresses, against, members, places, remedies, starts, versions
+from kafka_audit.lint import addresses, against, members, places, remedies, starts, surroundings, versions
 from kafka_audit.lint.ignores import Ignore
 from kafka_audit.lint.members import Group, Member
 from kafka_audit.lint.starts import StartVerdict
 from kafka_audit.lint.versions import JudgedRelease
 from kafka_audit.model.cluster import Mute
-from kafka_audit.model.finding import Finding, Judgement, Status, Value, fingerprint
+from kafka_audit.model.finding import Confidence, Finding, Judgement, Status, Value, fingerprint
 from kafka_audit.model.linted import Linted, LintedFinding
 from kafka_audit.model.tables import Snapshot
 from kafka_audit.model.text import listing
@@ -112,8 +112,11 @@ def _by_files(group: Group, snapshot: Snapshot, view: ClusterView, rules: Rules)
         yield from (judgement for judgement in found if judgement.resource != "cluster" or judgement.code in _OF_QUORUM)
         return
     neighbours = {member.broker_id: member.broker.neighbours for member in group}
-    yield from found
-    yield from addresses.address_judgements(snapshot, rules.checks, neighbours)
+    more = {(judgement.code, judgement.resource): judgement for judgement in surroundings.surrounding_faults(group)}
+    for judgement in (*found, *addresses.address_judgements(snapshot, rules.checks, neighbours)):
+        if (judgement.code, judgement.resource) not in more:
+            yield judgement
+    yield from more.values()
 
 
 def _chroots(group: Group, others: Group, rules: Rules) -> Iterator[Judgement]:
@@ -139,7 +142,9 @@ def _with_own_page(judged_member: _JudgedMember, by_files: Sequence[Judgement]) 
 
 def _judged(member: Member, wanted: str | None) -> _JudgedMember:
     release = versions.chosen(member.broker, wanted)
-    return _JudgedMember(member=member, release=release, verdict=starts.start_verdict(member.broker, release.version))
+    return _JudgedMember(
+        member=member, release=release, verdict=starts.start_verdict(member.broker, release.version, release.neighbour_of)
+    )
 
 
 def _started(judged_member: _JudgedMember, by_files: Iterable[Judgement]) -> Judgement | None:
@@ -148,6 +153,7 @@ def _started(judged_member: _JudgedMember, by_files: Iterable[Judgement]) -> Jud
     if verdict.starts is False and _page_of(verdict.refused, resource, by_files):
         return None
     status = {True: Status.PASS, False: Status.FAIL, None: Status.UNKNOWN}[verdict.starts]
+    status = Status.FAIL if verdict.later else status
     evidence: dict[str, Value] = {
         "broker": judged_member.member.broker_id,
         "who": f"broker {judged_member.member.broker_id}",
@@ -160,7 +166,9 @@ def _started(judged_member: _JudgedMember, by_files: Iterable[Judgement]) -> Jud
     if verdict.starts is None:
         evidence["error"] = f"{listing(sorted(judged_member.member.broker.unknown), 3)} contains a placeholder"
         evidence["needs"] = f"the file as broker {judged_member.member.broker_id} gets it"
-    return Judgement(snapshot_id="lint", code=REFUSED, resource=resource, status=status, evidence=evidence)
+    # What the JVM is given may allow it.
+    sure = Confidence.INFERRED if verdict.later and judged_member.member.broker.jvm is None else Confidence.MEASURED
+    return Judgement(snapshot_id="lint", code=REFUSED, resource=resource, status=status, evidence=evidence, confidence=sure)
 
 
 def _page_of(refused: StartRefusal | None, resource: str, by_files: Iterable[Judgement]) -> bool:
@@ -201,7 +209,8 @@ def _linted(judged_member: _JudgedMember, findings: Sequence[Finding], checks: M
     member, broker = judged_member.member, judged_member.member.broker
     text = places.file_lines(member.source.data)
     ignored = {ignore.code: ignore for ignore in reversed(member.source.ignores)}
-    refused = judged_member.verdict.refused if judged_member.verdict.starts is False else None
+    verdict = judged_member.verdict
+    refused = verdict.refused if verdict.starts is False and not verdict.by_image else None
     hidden = places.secrets(broker) if findings else ()
     return Linted(
         path=member.source.path,
@@ -221,9 +230,8 @@ def _linted(judged_member: _JudgedMember, findings: Sequence[Finding], checks: M
 
 def _in_names_of_file(finding: Finding, judged_member: _JudgedMember, checks: Mapping[str, Check], tools: Tools) -> Finding:
     member = judged_member.member
-    remedy = remedies.remedy_in_file(
-        checks[finding.code], finding, member.broker, path=member.source.path, version=judged_member.release.version
-    )
+    version = judged_member.release.version
+    remedy = remedies.remedy_in_file(checks[finding.code], finding, member.broker, path=member.source.path, version=version)
     return replace(remedies.words_in_file(checks[finding.code], finding, member.broker), remedy=tools.prose(remedy))
 
 
@@ -231,7 +239,8 @@ def _placed(
     finding: Finding, member: Member, ignored: Mapping[str, Ignore], text: Sequence[str], hidden: Sequence[str]
 ) -> LintedFinding:
     key = finding.evidence.get("key") if finding.status in {Status.FAIL, Status.UNKNOWN} else None
-    setting = member.broker.properties.get(key) if isinstance(key, str) else None
+    ends = {end.key: replace(end, key="", value="") for end in member.broker.ends} if finding.code == REFUSED else {}
+    setting = {**member.broker.properties, **ends}.get(key) if isinstance(key, str) else None
     place = (
         places.line_of_property(setting, text[setting.line - 1], hidden)
         if setting is not None and setting.line <= len(text)

@@ -67,6 +67,9 @@ FIRST_GENERATED_ID = 1001
 
 _MOST_CHROOTS = 4
 _MOST_TWINS = 10  # files with one id; more of them are examples, or copies of a cluster
+_FAR_ID = 100  # ids from here on are no numbers of brokers
+_VOTER_IDS = re.compile(r"(\d+)@")
+_NUMBERED = re.compile(r"[0-9](?:,|$)")
 _ADDRESS = re.compile(r"(?<![^\s,@/])[^\s,@/]+:\d+")
 
 
@@ -153,7 +156,7 @@ def _distinct(held: _Held, split: Callable[[_Held], Iterable[_Held]]) -> Iterato
         names = {indexes[0]: tuple(_place(*held[index]) for index in indexes[1:]) for indexes in twice.values()}
         kept = [index for index in range(len(held)) if index not in spare]
         group = _members([held[index] for index in kept], [ids[index] for index in kept])
-        yield tuple(replace(member, twins=names.get(index, ())) for index, member in zip(kept, group, strict=True))
+        yield tuple(replace(member, twins=names.get(index, member.twins)) for index, member in zip(kept, group, strict=True))
         for index in sorted(spare):
             yield _members([held[index]], [ids[index]])
     else:
@@ -190,17 +193,23 @@ def _alone(held: _Held) -> Iterable[_Held]:
 def _members(held: _Held, ids: Sequence[int | None]) -> Group:
     free = (number for number in range(FIRST_GENERATED_ID, FIRST_GENERATED_ID + 2 * len(held)) if number not in ids)
     return tuple(
-        Member(source=source, broker=broker, broker_id=next(free) if own is None else own)
+        Member(source=source, broker=broker, broker_id=next(free) if own is None else own, twins=_replicas(broker, own))
         for (source, broker), own in zip(held, ids, strict=True)
     )
+
+
+def _replicas(broker: Described, own: int | None) -> tuple[str, ...]:
+    """Return the other nodes that one text with an id describes."""
+    return (f"its {broker.replicas} replicas",) if own is not None and broker.replicas > 1 else ()
 
 
 def _id(source: Source, broker: Described) -> int | None:
     reported = {key: setting for key, setting in broker.properties.items() if key not in broker.unknown}
     try:
         return rows.broker_id_of_file(reported, source.path)
-    except ReadError:
-        return None
+    except ReadError as error:
+        # Kafka refuses two ids, and the node is still one.
+        return int(broker.value("node.id")) if error.failure is ReadFailure.TWO_BROKER_IDS else None
 
 
 def _addresses(broker: Described) -> frozenset[str]:
@@ -246,7 +255,32 @@ def snapshot_from_files(group: Group, key: bytes, releases: Mapping[int, str] = 
     found = [row for member in group for row in configuration_rows(member, key)]
     found += [FileRelease(node_id=node, version=version) for node, version in releases.items()]
     kraft = any(member.broker.value("process.roles") for member in group)
-    return Snapshot(snapshot_id="lint", cluster="files", cluster_id="files", rows=(_info(kraft=kraft), *found))
+    info = _info(kraft=kraft, brokers=_all_brokers(group))
+    return Snapshot(snapshot_id="lint", cluster="files", cluster_id="files", rows=(info, *found))
+
+
+def _all_brokers(group: Group) -> int | None:
+    """Return how many brokers the cluster has, None where other files may describe more of them.
+
+    One file describes all: its nodes have the lowest ids, and find each other by names that only the network of the file has.
+    """
+    serving = [member for member in group if member.serves]
+    counts = [member.broker.replicas for member in serving]
+    if not serving or 0 in counts or len({member.source.path for member in group}) > 1:
+        return None
+    if serving[0].broker.cluster:  # all nodes of a resource
+        return sum(counts)
+    found = {host for member in group for host in _coordinators(member.broker)}
+    named = {name for member in group for name in member.broker.neighbours}
+    servers = {host for member in group for host in _HOST_OF_ADDRESS.findall(member.broker.value("zookeeper.connect"))}
+    far = any(("." in host or ":" in host) and ".svc" not in host and not means_itself(host) for host in found)
+    one_of_several = len(serving) == 1 and counts == [1] and _NUMBERED.search(serving[0].broker.inside) is not None
+    ids = {member.broker_id for member in group}
+    ids |= {int(voter) for member in group for voter in _VOTER_IDS.findall(member.broker.value(VOTERS))}
+    higher = any(len(group) < own < _FAR_ID for own in ids)
+    on_host = any(member.broker.container is None and member.broker.inside.startswith("service ") for member in group)
+    doubtful = far or one_of_several or higher or on_host or (len(servers) > 1 and not servers <= named)
+    return None if doubtful else sum(counts)
 
 
 def configuration_rows(member: Member, key: bytes) -> Iterator[Row]:
@@ -269,7 +303,7 @@ def configuration_rows(member: Member, key: bytes) -> Iterator[Row]:
         yield asking.answered(f"properties {name}") if there else asking.failed(f"properties {name}", missing)
 
 
-def _info(*, kraft: bool) -> SnapshotInfo:
+def _info(*, kraft: bool, brokers: int | None) -> SnapshotInfo:
     return SnapshotInfo(
         cluster="files",
         mode="kraft" if kraft else "zookeeper",
@@ -280,4 +314,5 @@ def _info(*, kraft: bool) -> SnapshotInfo:
         settle_s=0.0,
         leader_moves=1.0,
         skew_s=0.0,
+        expect_brokers=brokers,
     )

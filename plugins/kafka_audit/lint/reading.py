@@ -4,9 +4,11 @@ The files may come from anyone who opens a pull request. A link that leads out o
 there is something at its end or not.
 """
 
+import contextlib
 import glob
 import os
 import re
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -57,6 +59,7 @@ class Source:
     brokers: tuple[Described, ...] = field(repr=False)
     ignores: tuple[Ignore, ...]
     stores: tuple[Mapping[str, bool], ...] = ()
+    includes: tuple[str, ...] = ()  # other files whose variables it has, which are no brokers of their own
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -69,11 +72,12 @@ class LintTarget:
     path: str
     named: bool
     tree: Path
+    data: bytes | None = None  # what standard input had
 
     @property
     def leads_out(self) -> bool:
         """Whether a link leads out of the tree."""
-        return _leads_out(self.path, self.tree)
+        return self.data is None and _leads_out(self.path, self.tree)
 
     @property
     def size(self) -> int:
@@ -98,6 +102,9 @@ def lint_targets(arguments: Sequence[str]) -> tuple[LintTarget, ...]:
 
 
 def _meant(argument: str) -> Iterator[LintTarget]:
+    if argument == forms.STDIN:
+        yield LintTarget(path=argument, named=True, tree=_real(Path.cwd()), data=sys.stdin.buffer.read(MOST_BYTES + 1))
+        return
     path = Path(argument)  # as it is: a shell has replaced `~`, and a pull request may have a folder of that name
     here = _real(Path.cwd())
     if not path.is_absolute() and ".." not in path.parts and _leads_out(path, here):
@@ -163,28 +170,56 @@ def read_lint_target(target: LintTarget, checks: Mapping[str, Check], *, on_host
         UsageError: it cannot be read, or it was named and describes no broker.
     """
     data = _bytes(target)
+    beside = _Beside(target)
     try:
-        brokers = forms.read_described(data, target.path)
+        brokers = forms.read_described(data, target.path, beside.text)
+        if not target.named:
+            brokers = tuple(broker for broker in brokers if not broker.partial)
         if brokers:
             trailing = target.path.lower().endswith(_YAML)
             muted, there = (
                 ignores.find_ignores(data, checks, trailing=trailing),
                 tuple(found(described) for described in brokers) if on_host else (),
             )
-            return Source(path=target.path, data=data, brokers=brokers, ignores=muted, stores=there)
+            return Source(path=target.path, data=data, brokers=brokers, ignores=muted, stores=there, includes=tuple(beside.read))
     except PropertiesError as error:
         if not target.named and not _ABOUT_KAFKA.search(data):
             return None
         msg = f"{target.path}:{error.line}: {error.problem}"
         raise UsageError(msg) from error
     if target.named:
-        msg = f"{target.path}: contains no broker settings; lint reads properties, Kubernetes manifests, compose and env files"
+        what = forms.what_else(data, target.path)
+        what = what or "contains no broker settings; lint reads properties, Kubernetes manifests, compose and env files"
+        msg = f"{target.path}: {what}"
         raise UsageError(msg)
     return None
 
 
+class _Beside:
+    """Reads the files that a file names by their path from it, within its tree; `read` are those that it read."""
+
+    def __init__(self, target: LintTarget) -> None:
+        self._target = target
+        self.read: list[str] = []
+
+    def text(self, name: str) -> str | None:
+        path = Path(self._target.path).parent / name
+        if self._target.data is not None or not name or "\0" in name or Path(name).is_absolute():
+            return None
+        with contextlib.suppress(UsageError):
+            data = _bytes(LintTarget(path=str(path), named=False, tree=self._target.tree))
+            self.read.append(os.path.normpath(path))
+            return data.decode("utf-8", "replace")
+        return None
+
+
 def _bytes(target: LintTarget) -> bytes:
     path = target.path
+    if target.data is not None:
+        if len(target.data) > MOST_BYTES:
+            msg = f"{path}: more than {MOST_BYTES >> 20} MiB, the limit for a configuration"
+            raise UsageError(msg)
+        return target.data
     if target.leads_out:
         msg = f"{path}: a link leads out of the folder that is linted; name the file itself"
         raise UsageError(msg)

@@ -15,6 +15,7 @@ from kafka_audit.configuration.definitions import definitions
 from kafka_audit.configuration.files.described import Described
 from kafka_audit.configuration.files.setting_names import Form, SettingNames
 from kafka_audit.incidents.remedies import filled_page, what_to_do
+from kafka_audit.lint.surroundings import MEND
 from kafka_audit.model.commands import Prose
 from kafka_audit.model.finding import Finding, Status, as_text
 from kafka_audit.model.text import clean, is_plain_word
@@ -69,6 +70,9 @@ def remedy_in_file(check: Check, finding: Finding, broker: Described, *, path: s
         version: the release whose settings are known.
     """
     names = replace(broker.names, place=_shown(broker.names.place), afterwards=_shown(broker.names.afterwards))
+    if isinstance(mend := finding.evidence.get(MEND), str):
+        mended = re.sub(r"\{([a-z.]+)\}", lambda match: names.setting(match[1]), mend)
+        return filled_page("\n".join(filter(None, (mended, names.afterwards))), {})
     if names.form is Form.PROPERTIES or not finding.remedy:
         return finding.remedy
     if finding.status is Status.UNKNOWN and finding.evidence.get("needs"):
@@ -81,7 +85,10 @@ def remedy_in_file(check: Check, finding: Finding, broker: Described, *, path: s
     else:
         parts = {**_PARTS, "{at}": names.below, "{field}": names.setting(key) if is_plain_word(key) else "FIELD"}
         page = re.sub(r"\{\w+\}", lambda match: parts.get(match[0], match[0]), steps)
-        remarks = [*(_field(page, key, names, version) if "the setting that Kafka names" in steps else ()), names.afterwards]
+        remarks = [
+            *(_field(page, key, names, version) if "the setting that the message names" in steps else ()),
+            names.afterwards,
+        ]
     return filled_page("\n".join((page, *filter(None, remarks))), {**finding.evidence, "file": path, "resource": names.place})
 
 

@@ -1,15 +1,18 @@
 """Whether KafkaConfig accepts a broker's settings, as far as placeholders let that be known. Pure."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import product
 
 from kafka_audit.configuration.definitions import Definition, StartRule, definitions
 from kafka_audit.configuration.files.described import Described, is_placeholder, stand_in
 from kafka_audit.configuration.starts import StartRefusal, start_refusal
+from kafka_audit.configuration.starts.after_config import refusal_after_config
 
 _PORT = re.compile(r"(?<=[^/]:)\0(?=,|$)")
 _VOTER = re.compile(r"(?:^|,)\s*(\d+)@")
+_NAMES = re.compile(r"(?:^|,)\s*([A-Za-z0-9_.-]+):/")
 _FIRST_PORT = 40_000
 _MODES = ("process.roles", "zookeeper.connect")
 _NO_VOTER = "2000000001"
@@ -22,33 +25,70 @@ class StartVerdict:
 
     starts: bool | None
     refused: StartRefusal | None
+    by_image: bool = False  # the image refuses, and Kafka says nothing
+    later: bool = False  # KafkaConfig accepts, and a class that reads the settings next does not
 
 
-def start_verdict(broker: Described, version: str) -> StartVerdict:
+def start_verdict(broker: Described, version: str, patch: str | None = None) -> StartVerdict:
     """Return what a release's KafkaConfig says of a broker's settings.
 
     A placeholder is first taken for something sensible. What is refused even so, and without that key in the same words, is
-    refused; a refusal that the placeholder's value could lift is not known.
+    refused, and so is what stays refused for the same key of the file however the keys that are not known are filled in. A
+    refusal that their values could lift is not known. An image that ends before Kafka starts decides alone.
 
     Args:
         broker: its settings.
         version: a release that is known.
+        patch: the release that runs, where another one of its minor judges it.
     """
+    if broker.ends:
+        message = f"{broker.ended_by} image ends before Kafka starts: {'; '.join(end.value for end in broker.ends)}"
+        return StartVerdict(starts=False, refused=StartRefusal(message=message, key=broker.ends[0].key), by_image=True)
     values = {key: setting.value for key, setting in broker.properties.items()}
     present = broker.unknown & values.keys()
     likely = {**values, **_sensible(values, present, definitions(version))}
-    refused = start_refusal(likely, version)
+    refused = start_refusal(likely, version, patch)
     if refused is not None and "node.id" in present and (voter := _VOTER.search(likely.get("controller.quorum.voters", ""))):
         # A node that is a controller must be among the voters, and one that is not must not.
-        refused = start_refusal(likely | {"node.id": voter[1]}, version)
+        refused = start_refusal(likely | {"node.id": voter[1]}, version, patch)
     if refused is None:
-        return StartVerdict(starts=True, refused=None)
+        next_one = refusal_after_config(values, version, unknown=broker.unknown, jvm=broker.jvm)
+        return StartVerdict(starts=True, refused=next_one, later=next_one is not None)
     if not broker.unknown:
         return StartVerdict(starts=False, refused=refused)
-    bare = start_refusal({key: value for key, value in values.items() if key not in present}, version)
+    known = {key: value for key, value in values.items() if key not in present}
+    bare = start_refusal(known, version, patch)
     reported = (refused.rule is StartRule.VALUE and refused.key not in broker.unknown) or _is_missing(refused, broker)
     certain = bare is not None and bare.message == refused.message and (reported or present == broker.unknown)
-    return StartVerdict(starts=False if certain else None, refused=refused)
+    if certain:
+        return StartVerdict(starts=False, refused=refused)
+    every = [start_refusal({**likely, **filled}, version, patch) for filled in _fillings(likely, broker.unknown)]
+    same = {refusal.key for refusal in every if refusal is not None}
+    always = None not in every and len(same) == 1 and not same & ({None} | broker.unknown)
+    return StartVerdict(starts=False if always else None, refused=every[0] if always else refused)
+
+
+def _fillings(values: Mapping[str, str], unknown: frozenset[str]) -> Iterator[dict[str, str]]:
+    """Yield how an image or a file may fill in keys that are not known: as a broker with ZooKeeper, or in a role of KRaft.
+
+    Names of listeners come from the keys that are known, so what is refused in each of these ways is refused in any.
+    """
+    listed = [name for key in ("listeners", "advertised.listeners") for name in _NAMES.findall(values.get(key, ""))]
+    names = tuple(dict.fromkeys((*listed, "CONTROLLER", "PLAINTEXT")))
+    mapped = ",".join(f"{name}:PLAINTEXT" for name in names)
+    quorum = values.get("controller.quorum.voters") or "1@controller:9093"
+    voter = match[1] if (match := _VOTER.search(quorum)) else "1"
+    kraft = {"controller.quorum.voters": quorum}
+    modes = [{"zookeeper.connect": "zookeeper:2181", "broker.id": "1"}]
+    for roles, node in (("broker", _NO_VOTER), ("broker,controller", voter), ("controller", voter)):
+        modes += [
+            {**kraft, "process.roles": roles, "node.id": node, "controller.listener.names": name}
+            for name in {names[-2], *names[:3]}
+        ]
+    for mode, between, everything in product(modes, (None, *names[:3]), (True, False)):
+        listeners = {"listener.security.protocol.map": mapped} if everything else {}
+        listeners |= {"inter.broker.listener.name": between} if between else {}
+        yield {key: value for key, value in {**mode, **listeners}.items() if key in unknown}
 
 
 def _is_missing(refused: StartRefusal, broker: Described) -> bool:

@@ -4,17 +4,13 @@ import re
 from dataclasses import dataclass
 
 from kafka_audit.configuration.definitions import VERSIONS, version_numbers
+from kafka_audit.configuration.files import images
 from kafka_audit.configuration.files.described import Described
 from kafka_audit.configuration.starts import nearest_release
 
 NEWEST = VERSIONS[-1]
 OLDEST = VERSIONS[0]
 NEWEST_WITH_ZOOKEEPER = max((version for version in VERSIONS if version_numbers(version) < (4,)), key=version_numbers)
-
-_TAG = re.compile(r"(?:^|/)kafka(?:-native)?:(?:[^@]*kafka-|2\.1[0-3]-|v)?(\d+\.\d+(?:\.\d+)?)")
-_CONFLUENT = re.compile(r"(?:^|/)cp-[a-z-]+:(\d+)\.(\d+)")
-_FIRST_OF = {"4": "1.0", "5": "2.0", "6": "2.6", "7": "3.0", "8": "4.0"}
-"""The Kafka that each major release of Confluent's images began with; their minor releases went side by side since."""
 
 _PROTOCOL = re.compile(r"(\d+\.\d+)(?:[.-].*)?")
 _OF_ZOOKEEPER = ("zookeeper.connect", "broker.id")
@@ -59,7 +55,7 @@ def _named(broker: Described, wanted: str | None) -> tuple[str, str] | None:
         return wanted, "from --kafka-version"
     if broker.version is not None:
         return broker.version, f"spec.kafka.version is {broker.version}"
-    reported = _image(broker.image or "")
+    reported = images.release_of(broker.image or "")
     return None if reported is None else (reported, f"the image is {broker.image}")
 
 
@@ -81,12 +77,3 @@ def _judged_by(reported: str, why: str) -> JudgedRelease:
         return JudgedRelease(version=version, why=why)
     why = f"{why}; Kafka {reported} is judged by the rules of its neighbour {version}"
     return JudgedRelease(version=version, why=why, neighbour_of=reported)
-
-
-def _image(image: str) -> str | None:
-    match = _CONFLUENT.search(image)
-    if match is not None and match[1] in _FIRST_OF:
-        major, minor = _FIRST_OF[match[1]].split(".")
-        return f"{major}.{int(minor) + int(match[2])}.0"
-    match = _TAG.search(image)
-    return match[1] if match else None

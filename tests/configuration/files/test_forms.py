@@ -4,7 +4,7 @@ import textwrap
 
 import pytest
 
-from kafka_audit.configuration.files import environment, forms
+from kafka_audit.configuration.files import environment, forms, images
 from kafka_audit.configuration.files.java import PropertiesError
 
 CONFIG_MAP = r"""apiVersion: v1
@@ -124,13 +124,16 @@ def test_each_service_is_a_broker_by_the_rules_of_its_image():
 def test_a_pod_is_a_broker_and_what_stands_elsewhere_is_not_known():
     (node,) = forms.read_described(STATEFUL_SET.encode(), "all.yaml")
     assert _values(node) == {
-        "node.id": ("", 14),
+        "node.id": ("kafka-0", 14),
         "advertised.listeners": ("CLIENT://$(POD_IP):9092", 17),
         "listeners": ("CLIENT://:9092", 19),
         "ssl.client.auth": ("none", 20),
         "log.dirs": ("/bitnami/kafka/data", 14),
+        "offsets.topic.replication.factor": ("1", 14),
+        "transaction.state.log.replication.factor": ("1", 14),
+        "transaction.state.log.min.isr": ("1", 14),
     }
-    assert {"node.id", "advertised.listeners", "inter.broker.listener.name"} <= node.unknown
+    assert {"advertised.listeners", "inter.broker.listener.name"} <= node.unknown
     assert "listeners" not in node.unknown
     assert node.inside == "StatefulSet kafka, container kafka"
 
@@ -143,7 +146,7 @@ def test_an_env_file_is_a_broker():
 
 def test_advertised_without_listeners_is_left_to_the_image_that_an_env_file_does_not_name():
     (node,) = forms.read_described(b"KAFKA_BROKER_ID=1\nKAFKA_ADVERTISED_LISTENERS=A://b:1\n", "kafka.env")
-    assert node.unknown == {"listeners", "log.dirs", "log.dir"}
+    assert {"listeners", "log.dirs", "process.roles", "offsets.topic.replication.factor"} <= node.unknown
 
 
 @pytest.mark.parametrize(
@@ -180,7 +183,7 @@ def test_the_image_decides_where_the_logs_are_if_no_variable_does(image, variabl
     ],
 )
 def test_names_become_keys_as_in_the_images(name, key):
-    assert environment.key_of(name, bitnami=False) == key
+    assert environment.key_of(name, images.image_of("apache/kafka:4.3.0", {})) == key
 
 
 def test_escapes_are_read_by_java_in_the_file_that_the_image_writes():
@@ -319,10 +322,11 @@ CLIENTS = "      KAFKA_SSL_CLIENT_AUTH: required\n"
             {KEYSTORE: ("/etc/kafka/secrets/k.jks", 7), TRUSTSTORE: ("/etc/kafka/secrets/t.jks", 9)},
         ),
         ("confluentinc/cp-kafka:7.5.0", "PLAINTEXT", CLIENTS, {}),
-        ("apache/kafka:3.9.1", "SSL", CLIENTS, {}),
+        ("apache/kafka:3.9.1", "SSL", "", {KEYSTORE: ("/etc/kafka/secrets/k.jks", 7)}),
+        ("registry.example/kafka:3.9.1", "SSL", CLIENTS, {}),
     ],
 )
-def test_confluents_images_know_where_stores_are(image, advertised, more, stores):
+def test_images_know_where_stores_are(image, advertised, more, stores):
     text = STORES.format(image=image, advertised=advertised, more=more)
     (broker,) = forms.read_described(text.encode(), "compose.yaml")
     assert {key: node for key, node in _values(broker).items() if key.endswith(".location")} == stores

@@ -430,8 +430,8 @@ def test_pools_in_another_file():
 REFUSED = {
     "a name from a template": (
         KAFKA.replace("name: my-cluster", "name: {{ .Release.Name }}"),
-        1,
-        "not judged: Kafka without a name",
+        3,
+        "is a Helm template: render it: helm template RELEASE CHART | kafka-audit lint -",
     ),
     "a thousand clusters": ("---\n".join([KAFKA] * 1001), 15_001, "describes more than 1000 nodes"),
     "pools alone": (POOLS, 1, "not judged: KafkaNodePool without its Kafka resource"),

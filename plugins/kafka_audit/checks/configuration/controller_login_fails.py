@@ -44,7 +44,7 @@ def controller_login_fails(view: ClusterView) -> Iterator[Judgement]:
         yield from no_files(view)
 
 
-def _judged(view: ClusterView, node: int, controllers: Sequence[int]) -> Judgement:
+def _judged(view: ClusterView, node: int, controllers: Sequence[int]) -> Judgement:  # noqa: PLR0911 -- the order of a login
     between, settings = view.next_start, view.settings
     resource, who = settings.resource(node), f"node {node}"
     hidden = [key for key in (ROLES, CONTROLLERS, _MAP, MECHANISM) if settings.get(node, key).state == "hidden"]
@@ -58,6 +58,10 @@ def _judged(view: ClusterView, node: int, controllers: Sequence[int]) -> Judgeme
         return view.judge(resource, Status.UNKNOWN, facts)
     listener = settings.controllers_listener(node)
     protocol = between.protocol(node, listener) or "PLAINTEXT"
+    theirs = {_protocol(between, other) for other in controllers if other != node} - {None}
+    if listener and theirs and protocol not in theirs:
+        why, key = f"controllers listen with {listing(sorted(filter(None, theirs)))}", settings.first_set(node, _MAP, CONTROLLERS)
+        return view.judge(resource, Status.FAIL, node=node, who=who, key=key, mechanism=protocol, listener=listener, why=why)
     if not protocol.startswith("SASL"):
         reason = f"listener {listener} is {protocol}" if listener else f"it names no listener in {CONTROLLERS}"
         return view.judge(resource, Status.NOT_APPLICABLE, who=who.capitalize(), reason=reason)
@@ -83,6 +87,15 @@ def _judged(view: ClusterView, node: int, controllers: Sequence[int]) -> Judgeme
         missing = {"error": "no file of a controller was read", "needs": "server.properties of the controllers"}
         return view.judge(resource, Status.UNKNOWN, evidence | missing)
     return view.judge(resource, Status.PASS, evidence)
+
+
+def _protocol(between: InterBroker, controller: int) -> str | None:
+    """Return the security protocol with which a controller listens, None where its file does not show it."""
+    settings = between.settings
+    if any(settings.get(controller, key).state == "hidden" for key in (CONTROLLERS, _MAP)):
+        return None
+    listener = settings.controllers_listener(controller)
+    return (between.protocol(controller, listener) or "PLAINTEXT") if listener else None
 
 
 def _not_enabled(view: ClusterView, login: _ControllerLogin, controllers: Iterable[int]) -> str:

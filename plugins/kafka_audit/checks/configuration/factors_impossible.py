@@ -84,7 +84,12 @@ def _size(effective: Effective) -> int | None:
     size = max(len(ids), *(info.expect_brokers or 1 for info in view.of(SnapshotInfo)), 1)
     # A file without an id may be that of several brokers.
     named = all(any(settings.get(broker, key).value for key in ("node.id", "broker.id")) for broker in effective.brokers)
-    return size if effective.between.asked or (size > 1 and named) else None
+    return size if effective.between.asked or (size > 1 and named) or _is_expected(view) else None
+
+
+def _is_expected(view: ClusterView) -> bool:
+    """Return whether the number of brokers is given: by the cluster file, or by the one file that describes all nodes."""
+    return any(info.expect_brokers is not None for info in view.of(SnapshotInfo))
 
 
 def _is_whole(effective: Effective) -> bool:
@@ -92,7 +97,7 @@ def _is_whole(effective: Effective) -> bool:
     own = effective.brokers
     sources = {row.source for row in effective.view.of(BrokerProperty) if row.broker_id in own}
     voters = {voter for broker in own for voter in named_voters(effective.settings.get(broker, VOTERS).value)}
-    return effective.between.asked or len(sources) == 1 or voters == {*own}
+    return effective.between.asked or _is_expected(effective.view) or len(sources) == 1 or voters == {*own}
 
 
 def _judged(effective: Effective, size: int | None) -> Iterator[Judgement]:
@@ -136,7 +141,9 @@ def _faults(topics: list[_CreatedTopic], values: Mapping[str, Value], size: int 
             continue
         if size is not None and factor.number > size:
             text = f"{topic.factor} is {factor.number}, with {count}"
-            yield _Impossible(topic=topic, key=topic.factor, text=text, severity=min(topic.severity, by_size))
+            # A default hurts only clients with transactions.
+            usual = topic.severity if factor.explicit or topic.name == "__consumer_offsets" else Severity.MEDIUM
+            yield _Impossible(topic=topic, key=topic.factor, text=text, severity=min(usual, by_size))
         elif required.number is not None and required.number > factor.number:
             key = topic.min_isr if required.explicit else topic.factor
             text = f"{topic.min_isr} is {required.number}, with {counted(factor.number, 'replica')} ({topic.factor})"

@@ -13,13 +13,16 @@ from kafka_audit.cluster.releases import does
 from kafka_audit.cluster.settings import ROLES, Settings
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.compare.listener_names import canonical_listener
-from kafka_audit.configuration.near_keys import known_keys, nearest_keys
+from kafka_audit.configuration.definitions import VERSIONS, version_numbers
+from kafka_audit.configuration.near_keys import foreign_keys, known_keys, nearest_keys
 from kafka_audit.model.addresses.advertised_listeners import CONTROLLERS, INSTEAD, KEY, parts
 from kafka_audit.model.finding import Judgement, Severity, Status
 
 _KEY = re.compile(r"[A-Za-z0-9._-]{1,200}")
 _PREFIX = re.compile(r"listener\.name\.([^.]+)\.(.+)", re.IGNORECASE)
 _JAAS, _IBP, _MIN_ISR = "sasl.jaas.config", "inter.broker.protocol.version", "min.insync.replicas"
+_ADDRESSES = frozenset({"advertised.host.name", "advertised.port", "host.name", "port"})
+_SUPER, _MISPLACED = "super.users", re.compile(r",\s*User:")
 _SESSION, _TICK_MS = "zookeeper.session.timeout.ms", 2000
 _LISTENERS = (INSTEAD, KEY)
 _OTHERS = ("inter.broker.listener.name", "control.plane.listener.name", CONTROLLERS)
@@ -64,10 +67,18 @@ def _ignored(view: ClusterView, node: int, lines: Mapping[str, str | None]) -> I
     for key, meant in nearest_keys(lines):
         yield _Ignored(key=key, why=f"Kafka has no such key; did you mean {meant}?", meant=meant)
     yield from _of_listeners(view.settings, node, lines)
+    known = releases(view, node)
+    exact = known[0] if len(known) == 1 and known[0] in VERSIONS else None
+    for key, why in foreign_keys(lines, exact):
+        yield _Ignored(key=key, why=why, severity=Severity.MEDIUM if key in _ADDRESSES else Severity.LOW)
+    if _MISPLACED.search(lines.get(_SUPER) or ""):
+        why = "only a semicolon separates principals, and what follows a comma is part of a name"
+        yield _Ignored(key=_SUPER, why=why, severity=Severity.HIGH)
     if _JAAS in lines:
         why = "brokers read listener.name.LISTENER.MECHANISM.sasl.jaas.config, in lower case"
         yield _Ignored(key=_JAAS, why=why)
-    if _IBP in lines and view.settings.get(node, ROLES).value and does(view, node, "protocol_by_feature"):
+    is_of_4 = len(known) == 1 and version_numbers(known[0]) >= (4,)  # it has no such key, which is said below
+    if _IBP in lines and view.settings.get(node, ROLES).value and not is_of_4 and does(view, node, "protocol_by_feature"):
         yield _Ignored(key=_IBP, why="in KRaft the feature metadata.version decides", severity=Severity.LOW)
     decides = _min_isr_of_cluster(view, node)
     if decides and lines.get(_MIN_ISR) not in {None, decides}:

@@ -10,6 +10,7 @@ from kafka_audit.cluster.releases import releases
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.configuration.definitions import StartRule
 from kafka_audit.configuration.starts import start_refusal
+from kafka_audit.configuration.starts.after_config import refusal_after_config
 from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
 from kafka_audit.model.tables import BrokerProperty
 
@@ -37,6 +38,10 @@ def _judged(
 ) -> Iterator[Judgement]:
     held = {key: row.value for key, row in lines.items()}
     refusal = start_refusal(start_values(held, known[-1]), known[-1])
+    if refusal is None and len(known) == 1:
+        hidden = frozenset(key for key, value in held.items() if value is None)
+        shown = {key: value for key, value in held.items() if value is not None}
+        refusal = refusal_after_config(shown, known[-1], unknown=hidden)
     resource = f"broker/{broker}"
     if refusal is None:
         yield view.judge(resource, Status.PASS, evidence)

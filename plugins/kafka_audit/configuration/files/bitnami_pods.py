@@ -52,7 +52,9 @@ class BitnamiPods:
             hidden = frozenset(setting.key for setting in properties.values() if is_placeholder(setting.value))
             inside = f"{text.broker.inside}, pod {number}" if self.replicas > 1 else text.broker.inside
             names = setting_names.of_bitnami()
-            yield replace(text.broker, properties=properties, unknown=hidden, inside=inside, image=self.image, names=names)
+            yield replace(
+                text.broker, properties=properties, unknown=hidden, inside=inside, image=self.image, names=names, replicas=1
+            )
 
 
 def bitnami_pods(root: Mapping[str, yaml.Node], name: str, containers: tuple[Described, ...]) -> BitnamiPods | None:

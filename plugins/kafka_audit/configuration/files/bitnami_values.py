@@ -170,6 +170,7 @@ class _BitnamiRole:
             inside=f"values of Bitnami's chart{f' ({self.subchart})' if self.subchart else ''}, {self.role} {number}",
             image=f"{self.values.text('image.repository')}:{self.values.text('image.tag')}",
             cluster=f"bitnami/{self.fullname}.{self.domain}",
+            replicas=1,
             remarks=remarks,
             names=setting_names.of_bitnami(f"{self.subchart}." if self.subchart else ""),
         )

@@ -7,11 +7,13 @@ from dataclasses import replace
 import yaml
 
 from kafka_audit.configuration.files import bitnami_values, environment, setting_names, yaml_nodes
+from kafka_audit.configuration.files.commands import Start, StartKind
 from kafka_audit.configuration.files.described import Described
 from kafka_audit.configuration.files.java import PropertiesError, Property
 from kafka_audit.configuration.files.values_tree import MOST_NODES, Values
 from kafka_audit.model.linted import Remark
 
+_START = Start(kind=StartKind.WRAPPED)  # the chart's command exports the id of the pod
 _MOST_DISKS = 100
 _DEFAULTS = {
     "brokers": "3",
@@ -45,12 +47,13 @@ def confluent_nodes(own: Mapping[str, yaml.Node], line: int, *, prefix: str = ""
     for number in range(count):
         variables = (*shared, *_own(values, number))
         inside = f"values of {prefix.removesuffix('.') or 'cp-kafka'}, broker {number}"
-        described = environment.described_broker(variables, inside=inside, image=image)
+        described = environment.described_broker(variables, inside=inside, image=image, start=_START)
         if described is not None:
             yield replace(
                 described,
                 names=setting_names.of_confluent(prefix),
                 cluster=f"cp-kafka/{line}",
+                replicas=1,
                 remarks=() if number else tuple(_remarks(values)),
             )
 

@@ -2,10 +2,11 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from kafka_audit.configuration.files import setting_names
 from kafka_audit.configuration.files.java import Property
+from kafka_audit.configuration.files.programs import is_strongly_brokers, other_program
 from kafka_audit.configuration.files.setting_names import SettingNames
 from kafka_audit.model.linted import Remark
 
@@ -16,24 +17,18 @@ _FOLDER_OF_BITNAMI = "/bitnami/kafka"
 _MOST_REMARKS = 50
 _BEGINS = re.compile(rf"\$\{{|\$\(|\{{\{{|{ADVERTISED_BY_BITNAMI}")
 _ENDS = {"${": re.compile(r"\}"), "$(": re.compile(r"\)|\s"), "{{": re.compile(r"\}\}")}
-_BROKER_KEYS = frozenset(
-    {
-        "advertised.listeners",
-        "broker.id",
-        "controller.listener.names",
-        "controller.quorum.bootstrap.servers",
-        "controller.quorum.voters",
-        "inter.broker.listener.name",
-        "listener.security.protocol.map",
-        "log.dir",
-        "log.dirs",
-        "node.id",
-        "process.roles",
-        "security.inter.broker.protocol",
-        "zookeeper.connect",
-    }
-)
-"""Keys that no client, Connect worker or ZooKeeper has: one of them makes a text that of a broker."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Container:
+    """What surrounds a broker in a network of containers.
+
+    `own` are its names there, `ports` has by port of the host the port of the container and the line, for ports that are known.
+    """
+
+    own: frozenset[str] = frozenset()
+    ports: Mapping[int, tuple[int, int]] = field(default_factory=dict)
+    cluster_id: Property | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -41,7 +36,8 @@ class Described:
     """The settings of one broker, or of several that share a text.
 
     `unknown` are keys that something fills in before the broker starts: a placeholder, a reference, a default of the image. They
-    may be absent from `properties`. Their values decide nothing.
+    may be absent from `properties`. Their values decide nothing. `ends` says why the image ends before Kafka starts: variable,
+    reason and line.
     """
 
     properties: Mapping[str, Property]
@@ -53,6 +49,12 @@ class Described:
     cluster: str = ""  # its cluster's namespace and name, where a resource names them
     remarks: tuple[Remark, ...] = ()
     names: SettingNames = setting_names.PROPERTIES
+    ends: tuple[Property, ...] = ()
+    ended_by: str = ""  # whose image that is
+    jvm: str | None = None  # options of the JVM, None where they are not known
+    replicas: int = 0  # how many nodes it describes, 0 where that is not known
+    partial: bool = False  # whether it adds to a service of another file, as an override of compose does
+    container: Container | None = None
 
     def value(self, key: str) -> str:
         """Return the value that decides, "" where the key is not set or something fills it in before the start."""
@@ -95,7 +97,7 @@ def stand_in(value: str, text: str) -> str:
 
 def is_brokers(properties: Mapping[str, Property]) -> bool:
     """Return whether properties are a broker's, and not those of a client, a Connect worker or a logger."""
-    return not _BROKER_KEYS.isdisjoint(properties)
+    return is_strongly_brokers(properties) or ("zookeeper.connect" in properties and other_program(properties) is None)
 
 
 def _is_bitnamis(properties: Mapping[str, Property]) -> bool:

@@ -1,60 +1,22 @@
 """Environment variables that the common images turn into a server.properties. Pure.
 
-apache/kafka and confluentinc/cp-kafka write `KAFKA_` + the key, Bitnami `KAFKA_CFG_` + the key, each in upper case with `_` for a
-dot, `__` for `_` and `___` for `-`. Each writes `key=value` unchanged, so Java reads escapes in it.
+They write a prefix + the key, in upper case with `_` for a dot, `__` for `_` and `___` for `-`. Each writes `key=value`
+unchanged, so Java reads escapes in it. `images.yaml` has the images with their prefixes.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import replace
 from types import MappingProxyType
 
-from kafka_audit.configuration.files import java, setting_names
+from kafka_audit.configuration.files import images, java, setting_names
+from kafka_audit.configuration.files.commands import OF_IMAGE, Start, StartKind
 from kafka_audit.configuration.files.described import Described, is_brokers, is_placeholder
+from kafka_audit.configuration.files.images import Image
 from kafka_audit.configuration.files.java import Property
+from kafka_audit.configuration.files.programs import is_strongly_brokers
 from kafka_audit.model.linted import Remark
 
-_ADVERTISED, _ROLES = "KAFKA_ADVERTISED_LISTENERS", "KAFKA_PROCESS_ROLES"
-_REFUSED = ("KAFKA_ADVERTISED_HOST", "KAFKA_ADVERTISED_PORT", "KAFKA_HOST", "KAFKA_PORT")
-_STORE = ("KAFKA_SSL_KEYSTORE_FILENAME", "KAFKA_SSL_KEY_CREDENTIALS", "KAFKA_SSL_KEYSTORE_CREDENTIALS")
-_TRUST = ("KAFKA_SSL_TRUSTSTORE_FILENAME", "KAFKA_SSL_TRUSTSTORE_CREDENTIALS")
-
-
-def image_remarks(variables: Mapping[str, Property], line: int) -> Iterator[Remark]:
-    """Yield what the image refuses or lacks.
-
-    Args:
-        variables: those of the container, by name.
-        line: of the first of them.
-    """
-    roles, advertised = variables.get(_ROLES), variables.get(_ADVERTISED)
-    alone = roles is not None and roles.value.strip() == "controller"
-    if alone and advertised is not None:
-        yield _ends(advertised.line, f"it refuses {_ADVERTISED} of a controller")
-    yield from (_ends(variables[name].line, f"it refuses {name}") for name in _REFUSED if name in variables)
-    missing = [] if alone or advertised is not None else [_ADVERTISED]
-    if roles is not None and "CLUSTER_ID" not in variables:
-        missing.append("CLUSTER_ID")
-    missing += [name for name in _of_security(variables, advertised) if name not in variables]
-    yield from (_ends(line, f"it requires {name}") for name in missing)
-
-
-def _of_security(variables: Mapping[str, Property], advertised: Property | None) -> Iterator[str]:
-    if advertised is None:
-        return
-    client = variables.get("KAFKA_SSL_CLIENT_AUTH")
-    if "SSL://" in advertised.value:
-        yield from _STORE
-        if client is not None and ("required" in client.value or "requested" in client.value):
-            yield from _TRUST
-    if any(name.startswith("SASL_") for name in advertised.value.split(",")):
-        yield "KAFKA_OPTS"
-
-
-def _ends(line: int, why: str) -> Remark:
-    return Remark(line=line, text=f"Confluent's image ends before Kafka starts: {why}")
-
-
-_BITNAMI, _PREFIX = "KAFKA_CFG_", "KAFKA_"
 _NOT_SETTINGS = re.compile(r"KAFKA_(?:VERSION|HOME|OPTS|HEAP_OPTS?|GC_LOG_OPTS|JMX_.*|JVM_PERFORMANCE_OPTS|(?:TOOLS_)?LOG4J_.*)")
 _ESCAPED = re.compile(r"___|__|_")
 _DOTS = MappingProxyType({"___": "-", "__": "_", "_": "."})
@@ -62,33 +24,11 @@ _ENV_LINE = re.compile(r"[ \t]*(?:export[ \t]+)?([A-Za-z_][A-Za-z0-9_]*)[ \t]*=[
 _QUOTED = re.compile(r"\"((?:[^\"\\]|\\.)*)\"(?:[ \t]+#.*)?|'([^']*)'(?:[ \t]+#.*)?")
 _VARIABLE = re.compile(r"\$[A-Za-z_]")
 _COMMENT = re.compile(r"(?<![ \t])[ \t]++#.*")
-_CONFLUENT = re.compile(r"(?:^|/)confluentinc/cp-|(?:^|/)cp-(?:kafka|server)\b")
-_FOLDERS = (
-    (_CONFLUENT, "/var/lib/kafka/data"),
-    (re.compile(r"(?:^|/)bitnami(?:legacy|secure)?/kafka\b"), "/bitnami/kafka/data"),
-    (re.compile(r"(?:^|/)apache/kafka(?:-native)?(?=[:@]|$)"), None),
-)
-"""Where images keep the logs if no variable says so; None: where Kafka does."""
 _DIRS = ("log.dirs", "log.dir")
 _SECRETS = "/etc/kafka/secrets/"
+_JVM = ("KAFKA_OPTS", "KAFKA_JMX_OPTS", "KAFKA_HEAP_OPTS", "KAFKA_JVM_PERFORMANCE_OPTS", "EXTRA_ARGS", "JAVA_TOOL_OPTIONS")
+_IGNORED = "ignored"  # what Confluent's examples set in containers of clients, whose image requires the variable
 _HOST = re.compile(r"://[^,/]*?:(?=\d+(?:,|$))")
-_FROM_BASE = frozenset(
-    {
-        "advertised.listeners",
-        "broker.id",
-        "controller.listener.names",
-        "controller.quorum.bootstrap.servers",
-        "controller.quorum.voters",
-        "inter.broker.listener.name",
-        "listener.security.protocol.map",
-        "listeners",
-        "node.id",
-        "process.roles",
-        "ssl.keystore.location",
-        "zookeeper.connect",
-    }
-)
-"""Defaults of Bitnami's image by its version, if no variable sets them."""
 
 
 def parse_env_file(text: str) -> tuple[Property, ...]:
@@ -114,8 +54,10 @@ def described_broker(  # noqa: PLR0913 -- a container is described in that many 
     inside: str = "",
     image: str | None = None,
     unknown: Iterable[str] = (),
+    literal: Collection[str] = (),
     release: str = "",
     elsewhere: Property | None = None,
+    start: Start = OF_IMAGE,
 ) -> Described | None:
     """Return the broker that a container with these variables runs, None where they are no broker's.
 
@@ -124,47 +66,83 @@ def described_broker(  # noqa: PLR0913 -- a container is described in that many 
         inside: their place in the file.
         image: the container's image; it decides what is set where no variable sets it.
         unknown: names of variables whose values are stored elsewhere.
+        literal: names of variables in whose values nothing is replaced, whatever they look like.
         release: the release of Helm that renders the file, "" where no chart does.
         elsewhere: the key that adds variables of other files, such as `env_file`, with its line.
+        start: how the container starts the broker.
     """
     by_name = {setting.key: setting for setting in variables}
-    bitnami = any(name.startswith(_BITNAMI) for name in by_name)
-    keys = {name: key for name in by_name if (key := key_of(name, bitnami=bitnami)) is not None}
-    found = {key: _written(key, by_name[name]) for name, key in keys.items()}
-    if not is_brokers(found):
+    of_image = images.image_of(image, by_name)
+    keys = {name: key for name in by_name if (key := key_of(name, of_image)) is not None}
+    # The image copies an alias over the variable that it stands for.
+    found = {keys[name]: _written(keys[name], by_name[name]) for name in sorted(keys, key=lambda name: name in of_image.aliases)}
+    serves = start.kind is StartKind.SERVER
+    if not serves and not _is_of_broker(found, strongly=image is not None and not of_image.label):
         return None
-    known_later = {
-        *unknown,
-        *(name for name, setting in by_name.items() if is_placeholder(setting.value) or _VARIABLE.search(setting.value)),
-    }
+    filled_in = {name for name, setting in by_name.items() if is_placeholder(setting.value) or _VARIABLE.search(setting.value)}
+    known_later = {*unknown, *(filled_in - set(literal))}
     left = {key for name, key in keys.items() if name in known_later}
-    properties, of_image = _completed(found, image, bitnami=bitnami)
-    folder, in_image = _folder(found, image, elsewhere, min(setting.line for setting in found.values()))
-    properties, of_image = {**properties, **folder}, of_image | in_image
-    if elsewhere is not None:
-        of_image |= _FROM_BASE - found.keys()
-    names = setting_names.of_environment(_BITNAMI if bitnami else _PREFIX, inside, release=release)
+    if serves:
+        found = {setting.key: setting for setting in start.overrides}
+        left = {key for key, setting in found.items() if "$" in setting.value}
+    elif start.kind is StartKind.OTHER:
+        left = set(found)
+    if not found and start.at is None:
+        return None
+    line = min(setting.line for setting in found.values()) if found else start.at.line if start.at else 1
+    alone = start.kind in {StartKind.IMAGE, StartKind.WRAPPED}
+    properties, of_files = _completed(found, of_image, image, line) if alone else (found, frozenset())
+    folder, hidden = _folder(found, of_image, line) if alone and elsewhere is None else ({}, frozenset(_DIRS) - found.keys())
+    hidden |= of_files | (frozenset(of_image.hidden) - found.keys())
+    if of_image.open or elsewhere is not None or not alone:
+        hidden |= images.FROM_BASE - properties.keys()
+    if elsewhere is not None or not alone:
+        hidden |= images.FACTORS - properties.keys()
+    given = {
+        name: replace(setting, value=setting.value or "?") if name in known_later else setting
+        for name, setting in by_name.items()
+    }
+    own = start.kind is StartKind.IMAGE and elsewhere is None
     return Described(
-        properties=properties,
-        unknown=frozenset(left | of_image),
+        properties={**properties, **folder},
+        unknown=frozenset(left | hidden),
         inside=inside,
         image=image,
-        names=names,
-        remarks=tuple(_remarks(by_name, image, elsewhere)),
+        names=setting_names.of_environment(of_image.prefix, inside, release=release),
+        remarks=tuple(_remarks(by_name, of_image, elsewhere, start)),
+        ends=tuple(of_image.ends(image or "", given, line)) if own else (),
+        ended_by=of_image.label,
+        jvm=" ".join(by_name[name].value for name in _JVM if name in by_name) if own and of_image.secured else None,
     )
 
 
-def _remarks(by_name: Mapping[str, Property], image: str | None, elsewhere: Property | None) -> Iterator[Remark]:
+def _is_of_broker(found: Mapping[str, Property], *, strongly: bool) -> bool:
+    """Return whether settings are a broker's, those that have the prefix of Bitnami's image for another one, too."""
+    if any(found[key].value == _IGNORED for key in ("broker.id", "zookeeper.connect") if key in found):
+        return False
+    if strongly:
+        return is_strongly_brokers(found)
+    return is_brokers(found) or is_brokers({key.removeprefix("cfg."): setting for key, setting in found.items()})
+
+
+def _remarks(by_name: Mapping[str, Property], image: Image, elsewhere: Property | None, start: Start) -> Iterator[Remark]:
     if elsewhere is not None:
         yield Remark(line=elsewhere.line, text=f"not judged: settings of {elsewhere.key}")
-    elif image is not None and _CONFLUENT.search(image):
-        yield from image_remarks(by_name, min(variable.line for variable in by_name.values()))
+    if start.at is not None:
+        what = "the file with which it starts Kafka" if start.kind is StartKind.SERVER else "what it does before Kafka starts"
+        yield Remark(line=start.at.line, text=f"not judged: {start.at.key}, {what}")
+    foreign = [setting for name, setting in by_name.items() if name.startswith(images.BITNAMIS_PREFIX)]
+    if image.label and foreign and image.prefix != images.BITNAMIS_PREFIX:
+        text = f"{image.label} image reads {images.PREFIX}NAME: variables with {images.BITNAMIS_PREFIX} set nothing"
+        yield Remark(line=foreign[0].line, text=text)
 
 
-def key_of(name: str, *, bitnami: bool) -> str | None:
+def key_of(name: str, image: Image) -> str | None:
     """Return the property of a variable, None if it has none."""
-    prefix = _BITNAMI if bitnami else _PREFIX
-    if not name.startswith(prefix) or name == prefix or (not bitnami and _NOT_SETTINGS.fullmatch(name)):
+    if name in image.aliases:
+        return image.aliases[name]
+    prefix = image.prefix
+    if not name.startswith(prefix) or name == prefix or _NOT_SETTINGS.fullmatch(name):
         return None
     return _ESCAPED.sub(lambda match: _DOTS[match[0]], name.removeprefix(prefix)).lower()
 
@@ -181,41 +159,36 @@ def _written(key: str, variable: Property) -> Property:
 
 
 def _completed(
-    found: Mapping[str, Property], image: str | None, *, bitnami: bool
+    found: Mapping[str, Property], image: Image, name: str | None, line: int
 ) -> tuple[Mapping[str, Property], frozenset[str]]:
     """Return the settings after the image has changed them, and the keys that it sets itself."""
-    if bitnami:
-        return found, _FROM_BASE - found.keys()
-    stores, of_files = _confluent_stores(found) if image is not None and _CONFLUENT.search(image) else ({}, frozenset())
-    found = {**found, **stores}
+    stores, of_files = _stores(found) if image.secured else ({}, frozenset())
+    base = image.settings(images.release_of(name or ""))
+    own = {key: Property(key, value, line) for key, value in base.items() if key not in found}
+    found = {**own, **found, **stores}
     advertised = found.get("advertised.listeners")
-    if advertised is None or "listeners" in found:
+    roles = found.get("process.roles")
+    alone = roles is not None and roles.value.strip() == "controller"
+    if advertised is None or "listeners" in found or not image.derives or alone:
         return found, of_files
-    if image is None:
-        return found, frozenset({"listeners"})
-    if not _CONFLUENT.search(image):
-        return found, frozenset()
     listeners = Property("listeners", _HOST.sub("://0.0.0.0:", advertised.value), advertised.line)
     hidden = is_placeholder(listeners.value) or _VARIABLE.search(listeners.value)  # a placeholder for the host alone is replaced
     return {**found, "listeners": listeners}, of_files | ({"listeners"} if hidden else set())
 
 
-def _folder(
-    found: Mapping[str, Property], image: str | None, elsewhere: Property | None, line: int
-) -> tuple[Mapping[str, Property], frozenset[str]]:
+def _folder(found: Mapping[str, Property], image: Image, line: int) -> tuple[Mapping[str, Property], frozenset[str]]:
     """Return the folder of the logs where the image decides, and the keys of it that are not known."""
     if any(key in found for key in _DIRS):
         return {}, frozenset()
-    known = [folder for pattern, folder in _FOLDERS if image is not None and pattern.search(image)]
-    if elsewhere is not None or not known:
+    if image.log_dirs is None:
         return {}, frozenset(_DIRS)
-    return {"log.dirs": Property("log.dirs", known[0], line)} if known[0] else {}, frozenset()
+    return {"log.dirs": Property("log.dirs", image.log_dirs, line)} if image.log_dirs else {}, frozenset()
 
 
-def _confluent_stores(found: Mapping[str, Property]) -> tuple[Mapping[str, Property], frozenset[str]]:
-    """Return what Confluent's images make of the names of stores and password files, and the keys that those files fill in.
+def _stores(found: Mapping[str, Property]) -> tuple[Mapping[str, Property], frozenset[str]]:
+    """Return what Confluent's and Apache Kafka's images make of the names of stores and password files, and what those fill in.
 
-    Source: `/etc/confluent/docker/configure`, which does so where an advertised listener's name ends in SSL.
+    Source: their `configure`, which does so where an advertised listener's name ends in SSL.
     """
     if "SSL://" not in (advertised.value if (advertised := found.get("advertised.listeners")) else ""):
         return {}, frozenset()

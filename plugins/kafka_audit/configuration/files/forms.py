@@ -1,22 +1,30 @@
 """One file in whatever form: which brokers it describes. Pure."""
 
 import re
+from collections.abc import Callable
 
 from kafka_audit.configuration.files import environment, java, manifests
 from kafka_audit.configuration.files.described import Described, described, is_brokers
 from kafka_audit.configuration.files.java import PropertiesError
+from kafka_audit.configuration.files.programs import other_program, unread_format
 
 _YAML = (".yaml", ".yml", ".json")
 _MANIFEST = re.compile(r"^(?:apiVersion|kind|services|---)\b|^---", re.MULTILINE)
+STDIN = "-"
+_RENDER = "is a Helm template: render it: helm template RELEASE CHART | kafka-audit lint -"
+_OF_HELM = re.compile(
+    r"\{\{-?\s*(?:\.(?:Values|Release|Chart|Files|Capabilities)\b|include\s|template\s|define\s|toYaml\s|if\s|range\s|with\s)"
+)
 _TEMPLATE = re.compile(r"\{%|\{\{-?\s*(?:if|range|with|define|block)\b")
 
 
-def read_described(data: bytes, name: str) -> tuple[Described, ...]:
+def read_described(data: bytes, name: str, beside: Callable[[str], str | None] = lambda _path: None) -> tuple[Described, ...]:
     """Return the brokers that a file describes, none where it is about something else.
 
     Args:
         data: the file.
         name: its name; its ending distinguishes YAML from properties if the text does not.
+        beside: returns the text of another file by its path from this one, None where it cannot be read.
 
     Raises:
         PropertiesError: it can be read in no form: binary, no YAML, a template; with the line.
@@ -24,20 +32,35 @@ def read_described(data: bytes, name: str) -> tuple[Described, ...]:
     if b"\0" in data:
         reported = "UTF-16 text, which Kafka does not read" if data[:2] in {b"\xff\xfe", b"\xfe\xff"} else "binary"
         raise PropertiesError(data.count(b"\n", 0, data.index(b"\0")) + 1, f"is {reported}")
-    if name.lower().endswith(_YAML):
-        return manifests.parse_manifests(_utf8(data))
+    text = data.decode("utf-8", "replace")
+    if name.lower().endswith(_YAML) or (name == STDIN and _MANIFEST.search(text)):
+        if (match := _OF_HELM.search(text)) is not None:
+            raise PropertiesError(text.count("\n", 0, match.start()) + 1, _RENDER)
+        return manifests.parse_manifests(_utf8(data), beside)
     properties = java.parse_properties(data)
     if is_brokers(properties):
         _refuse_template(data)
         return (described(properties),)
-    text = data.decode("utf-8", "replace")
     variables = environment.parse_env_file(text)
     broker = environment.described_broker(variables)
     if broker is not None:
         return (broker,)
     if _MANIFEST.search(text):
-        return manifests.parse_manifests(_utf8(data))
-    return (described(properties),) if any(key.startswith("listener") for key in properties) else ()
+        return manifests.parse_manifests(_utf8(data), beside)
+    listens = any(key.startswith("listener") for key in properties) and other_program(properties) is None
+    return (described(properties),) if listens and "http://" not in text else ()
+
+
+def what_else(data: bytes, name: str) -> str:
+    """Return what a file is that describes no broker, with what to do: the end of a sentence, "" where that is not known."""
+    text = data.decode("utf-8", "replace")
+    if found := unread_format(name, text):
+        return found
+    try:
+        program = None if name.lower().endswith(_YAML) else other_program(java.parse_properties(data))
+    except PropertiesError:
+        return ""
+    return f"is for {program}, not for a broker; lint the brokers' files" if program else ""
 
 
 def _utf8(data: bytes) -> str:

@@ -4,15 +4,23 @@ YAML is composed into nodes, never into objects: a value is the text in the file
 of times, so their content is counted first.
 """
 
-import re
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import yaml
 
 from kafka_audit.bounds import bounded_yaml
 from kafka_audit.bounds.bounded_yaml import YamlLimitError
-from kafka_audit.configuration.files import chart_values, environment, java, setting_names, strimzi, yaml_nodes
+from kafka_audit.configuration.files import (
+    chart_values,
+    compose,
+    environment,
+    java,
+    pod_containers,
+    setting_names,
+    strimzi,
+    yaml_nodes,
+)
 from kafka_audit.configuration.files.bitnami_pods import BitnamiPods, ConfigText, bitnami_pods
 from kafka_audit.configuration.files.described import Described, described, is_brokers
 from kafka_audit.configuration.files.java import PropertiesError, Property
@@ -21,25 +29,47 @@ from kafka_audit.model.package_yaml import LOADER
 
 _Mapping = Mapping[str, yaml.Node]
 _Part = Described | ConfigText | BitnamiPods | StrimziResource
-_EXPORT = re.compile(r"\bexport[ \t]+(KAFKA_[A-Z0-9_]{1,200})=([^\s;&|]*)")
-_SUM = re.compile(r"\$\(\([^()]*\)\)")
-_LONGEST_LABEL = 63
-_CONFIGS = re.compile(
-    r"/mnt/shared/config|/bitnami/kafka/config(?:/server\.properties)?(?::|/?$)|/opt/[a-z/]{0,100}kafka/config(?:/|:|$)"
-)
+_LINKED = "kafka"
+_NO_BROKERS = frozenset({"Job", "CronJob"})
+_OF_OTHERS = frozenset({"Application", "HelmRelease", "HelmChart", "HelmChartConfig"})
+"""Resources that have the values of a chart inside."""
+
+_LONGEST_LABEL, _LONGEST_NUMBER = 63, 5
 
 
-def parse_manifests(text: str) -> tuple[Described, ...]:
-    """Return the brokers of all documents; raises PropertiesError where the text is no YAML."""
-    parts: list[_Part] = []
+@dataclass(frozen=True)
+class _GivenToContainers:
+    """What other documents, and files beside the text, give to containers.
+
+    `maps` has the variables of ConfigMaps and Secrets by name, `services` the namespaces with a Service named kafka, `used` the
+    maps that containers take variables from, `beside` reads a file.
+    """
+
+    beside: Callable[[str], str | None]
+    maps: dict[tuple[str, str], Sequence[Property]] = field(default_factory=dict)
+    services: set[str] = field(default_factory=set)
+    used: set[tuple[str, str]] = field(default_factory=set)
+
+
+def parse_manifests(text: str, beside: Callable[[str], str | None] = lambda _path: None) -> tuple[Described, ...]:
+    """Return the brokers of all documents; raises PropertiesError where the text is no YAML.
+
+    Args:
+        text: the documents.
+        beside: returns the text of another file by its path from this one, None where it cannot be read.
+    """
     loader = LOADER(text)
     try:
         bounded_yaml.refuse_events(text)
+        nodes: list[yaml.Node] = []
         while loader.check_node():
             node = loader.get_node()
             bounded_yaml.refuse_aliases(node, merges_once=True)
-            parts += _document(node, 0)
-        brokers = tuple(_joined(parts))
+            nodes += _documents(node, 0)
+        around = _GivenToContainers(beside)
+        for node in nodes:
+            _note(yaml_nodes.mapping(node), around)
+        brokers = tuple(_joined([part for node in nodes for part in _document(node, around)], around))
     except YamlLimitError as error:
         raise PropertiesError(error.line, str(error)) from error
     except yaml.MarkedYAMLError as error:
@@ -55,8 +85,45 @@ def parse_manifests(text: str) -> tuple[Described, ...]:
     return brokers
 
 
-def _joined(parts: Sequence[_Part]) -> Iterator[Described]:
-    """Yield the brokers of all documents: pods of Bitnami's chart with the text that they mount, then the nodes of Strimzi."""
+def _documents(node: yaml.Node | None, depth: int) -> Iterator[yaml.Node]:
+    root = yaml_nodes.mapping(node)
+    if (yaml_nodes.text(root.get("kind")) or "").endswith("List") and depth < bounded_yaml.DEEPEST:
+        for item in yaml_nodes.items(root.get("items")):
+            yield from _documents(item, depth + 1)
+    elif node is not None:
+        yield node
+
+
+def _note(root: _Mapping, around: _GivenToContainers) -> None:
+    kind, name, namespace = _identity(root)
+    if kind in {"ConfigMap", "Secret"}:
+        data = {**yaml_nodes.mapping(root.get("data")), **yaml_nodes.mapping(root.get("stringData"))}
+        hidden = yaml_nodes.mapping(root.get("data")) if kind == "Secret" else {}
+        around.maps[namespace, name] = [
+            Property(key, "" if key in hidden else yaml_nodes.text(value) or "", yaml_nodes.line(value))
+            for key, value in data.items()
+        ]
+    elif (
+        kind == "Service" and name == _LINKED and yaml_nodes.text(yaml_nodes.mapping(root.get("spec")).get("clusterIP")) != "None"
+    ):
+        around.services.add(namespace)
+
+
+def _identity(root: _Mapping) -> tuple[str, str, str]:
+    """Return kind, name and namespace of a resource, "" where it has none."""
+    metadata = yaml_nodes.mapping(root.get("metadata"))
+    kind, name, namespace = (
+        yaml_nodes.text(node) or "" for node in (root.get("kind"), metadata.get("name"), metadata.get("namespace"))
+    )
+    return kind, name, namespace
+
+
+def _joined(parts: Sequence[_Part], around: _GivenToContainers) -> Iterator[Described]:
+    """Yield the brokers of all documents: pods of Bitnami's chart with the text that they mount, then the nodes of Strimzi.
+
+    A ConfigMap whose variables a container takes is no broker of its own.
+    """
+    taken = {f"{kind} {name}" for _, name in around.used for kind in ("ConfigMap", "Secret")}
     texts = {(part.namespace, part.name) for part in parts if isinstance(part, ConfigText)}
     pods = [part for part in parts if isinstance(part, BitnamiPods)]
     mounted = {(part.namespace, name): part for part in pods for name in part.texts}
@@ -66,44 +133,54 @@ def _joined(parts: Sequence[_Part]) -> Iterator[Described]:
             yield from (part.broker,) if owner is None else owner.pods(part)
         elif isinstance(part, BitnamiPods):
             yield from () if any((part.namespace, name) in texts for name in part.texts) else part.containers
-        elif isinstance(part, Described):
+        elif isinstance(part, Described) and part.inside not in taken:
             yield part
     yield from strimzi.described_nodes([part for part in parts if isinstance(part, StrimziResource)])
 
 
-def _document(node: yaml.Node | None, depth: int) -> Iterator[_Part]:
+def _document(node: yaml.Node, around: _GivenToContainers) -> Iterator[_Part]:
     root = yaml_nodes.mapping(node)
-    kind, name = (
-        yaml_nodes.text(root.get("kind")) or "",
-        yaml_nodes.text(yaml_nodes.mapping(root.get("metadata")).get("name")) or "",
-    )
-    if kind.endswith("List") and depth < bounded_yaml.DEEPEST:
-        for item in yaml_nodes.items(root.get("items")):
-            yield from _document(item, depth + 1)
-    elif node is not None and (resource := strimzi.strimzi_resource(root, yaml_nodes.line(node))) is not None:
+    kind, name, _ = _identity(root)
+    if (resource := strimzi.strimzi_resource(root, yaml_nodes.line(node))) is not None:
         yield resource
-    elif node is not None and (of_chart := chart_values.described_values(root, yaml_nodes.line(node))) is not None:
+    elif (of_chart := chart_values.described_values(root, yaml_nodes.line(node))) is not None:
         yield from of_chart
     elif kind in {"ConfigMap", "Secret"}:
         yield from _config_map(root, kind, name)
+    elif kind in _OF_OTHERS:
+        yield from _values_inside(root)
     else:
-        yield from _running(root, node, kind, name)
+        yield from _running(root, node, around)
 
 
-def _running(root: _Mapping, node: yaml.Node | None, kind: str, name: str) -> Iterator[Described | BitnamiPods]:
-    """Yield the brokers of compose services, and of the containers of a workload."""
-    if "services" in root:
-        services = {service: yaml_nodes.mapping(body) for service, body in yaml_nodes.mapping(root["services"]).items()}
-        neighbours = frozenset(services) | {name for body in services.values() for name in _own_names(body)}
-        for service, body in services.items():
-            own = frozenset() if "network_mode" in body else neighbours
-            yield from (replace(described, neighbours=own) for described in _service(body, f"service {service}"))
-    elif kind:
+def _running(root: _Mapping, node: yaml.Node, around: _GivenToContainers) -> Iterator[Described | BitnamiPods]:
+    """Yield the brokers of compose services, of jobs' services in CI, and of the containers of a workload."""
+    kind, name, namespace = _identity(root)
+    if "services" in root and isinstance(root["services"], yaml.MappingNode):
+        yield from compose.described_services(root["services"], around.beside)
+    elif not kind:
+        yield from compose.services_of_jobs(root)
+    elif kind not in _NO_BROKERS:
         release = _release(_labels(root))
+        spec = yaml_nodes.mapping(root.get("spec"))
+        replicas = yaml_nodes.text(spec.get("replicas")) or "1"
+        pods = int(replicas) if replicas.isdecimal() and len(replicas) < _LONGEST_NUMBER else 0
+        workload = pod_containers.Workload(
+            inside=f"{kind} {name}",
+            first_pod=f"{name}-0" if kind == "StatefulSet" else f"{name}-pod",
+            release=release,
+            maps={key: variables for (space, key), variables in around.maps.items() if space == namespace},
+            linked=namespace in around.services,
+        )
         bodies = [yaml_nodes.mapping(body) for container in _containers(node, set(), 0) for body in yaml_nodes.items(container)]
-        brokers = tuple(broker for body in bodies for broker in _container(body, f"{kind} {name}", release))
-        pods = bitnami_pods(root, name, brokers) if kind == "StatefulSet" else None
-        yield from brokers if pods is None else (pods,)
+        linked = _links(node, set(), 0)
+        workload = replace(workload, linked=workload.linked and linked)
+        brokers = tuple(
+            replace(broker, replicas=pods) for body in bodies for broker in pod_containers.described_container(body, workload)
+        )
+        around.used.update((namespace, used) for used in workload.used)
+        of_chart = bitnami_pods(root, name, brokers) if kind == "StatefulSet" else None
+        yield from brokers if of_chart is None else (of_chart,)
 
 
 def _config_map(root: _Mapping, kind: str, name: str) -> Iterator[Described | ConfigText]:
@@ -151,84 +228,36 @@ def _properties(text: str, node: yaml.Node) -> Mapping[str, Property]:
     }
 
 
-def _own_names(body: _Mapping) -> Iterator[str]:
-    """Yield the names by which the containers of a network know a compose service, besides its own."""
-    for key in ("hostname", "container_name"):
-        if (name := yaml_nodes.text(body.get(key))) is not None:
-            yield name
+def _values_inside(root: _Mapping) -> Iterator[Described]:
+    """Yield the brokers of a chart's values inside a resource of Argo CD, Flux or k3s, with the lines of the file."""
+    spec = yaml_nodes.mapping(root.get("spec"))
+    helm = [yaml_nodes.mapping(source).get("helm") for source in (spec.get("source"), *yaml_nodes.items(spec.get("sources")))]
+    given = [yaml_nodes.mapping(node).get(key) for node in helm for key in ("valuesObject", "values")]
+    for node in filter(None, (*given, spec.get("values"), spec.get("valuesContent"))):
+        text = yaml_nodes.text(node)
+        if text is not None:
+            before = "\n" * (yaml_nodes.line(node) - (getattr(node, "style", None) != "|"))
+            nested = LOADER(f"{before}{text}")
+            try:
+                bounded_yaml.refuse_events(text)
+                inner = nested.get_single_node()
+                bounded_yaml.refuse_aliases(inner, merges_once=True)
+            finally:
+                nested.dispose()
+        else:
+            inner = node
+        if inner is not None:
+            yield from chart_values.described_values(yaml_nodes.mapping(inner), yaml_nodes.line(inner)) or ()
 
 
-def _service(body: _Mapping, inside: str) -> Iterator[Described]:
-    """Yield the broker of a compose service; its `$$` is a dollar, its `$NAME` and `${NAME}` are variables of the host."""
-    variables, unknown = [], []
-    for name, value, line in _assignments(body.get("environment")):
-        reported = value or ""
-        plain = reported.replace("$$", "")
-        if value is None or "$" in plain:
-            unknown.append(name)
-        variables.append(Property(name, reported if "$" in plain else reported.replace("$$", "$"), line))
-    image, elsewhere = yaml_nodes.text(body.get("image")), _first(body, ("env_file", "extends")) or _mounted(body)
-    described = environment.described_broker(variables, inside=inside, image=image, unknown=unknown, elsewhere=elsewhere)
-    if described is not None:
-        yield described
-
-
-def _mounted(body: _Mapping) -> Property | None:
-    """Return `volumes` if one of them may be the server.properties to which the image adds the variables."""
-    for item in yaml_nodes.items(body.get("volumes")):
-        target = yaml_nodes.text(item) or yaml_nodes.text(yaml_nodes.mapping(item).get("target")) or ""
-        if _CONFIGS.search(target):
-            return Property("volumes", "", yaml_nodes.line(item))
-    return None
-
-
-def _first(body: _Mapping, keys: Sequence[str]) -> Property | None:
-    """Return the first of some keys that is set, with its line."""
-    return next((Property(key, "", yaml_nodes.line(body[key])) for key in keys if key in body), None)
-
-
-def _assignments(node: yaml.Node | None) -> Iterator[tuple[str, str | None, int]]:
-    """Yield name, value and line of compose's `environment`, a mapping or a list; no value: the host's variable."""
-    if isinstance(node, yaml.SequenceNode):
-        for item in node.value:
-            name, equals, value = (yaml_nodes.text(item) or "").partition("=")
-            yield name, value if equals else None, yaml_nodes.line(item)
-    else:
-        for name, value_node in yaml_nodes.mapping(node).items():
-            yield name, yaml_nodes.text(value_node), yaml_nodes.line(value_node)
-
-
-def _container(body: _Mapping, inside: str, release: str) -> Iterator[Described]:
-    variables, unknown = [], []
-    for item in yaml_nodes.items(body.get("env")):
-        entry = yaml_nodes.mapping(item)
-        name, value = yaml_nodes.text(entry.get("name")), entry.get("value")
-        if name is None:
-            continue
-        if value is None:
-            unknown.append(name)
-        variables.append(Property(name, yaml_nodes.text(value) or "", yaml_nodes.line(value or item)))
-    for setting in _exported(body):
-        variables.append(setting)
-        unknown.append(setting.key)
-    container = yaml_nodes.text(body.get("name"))
-    where = f"{inside}, container {container}" if container else inside
-    image, elsewhere = yaml_nodes.text(body.get("image")), _first(body, ("envFrom",))
-    described = environment.described_broker(
-        variables, inside=where, image=image, unknown=unknown, release=release, elsewhere=elsewhere
-    )
-    if described is not None:
-        yield described
-
-
-def _exported(body: _Mapping) -> Iterator[Property]:
-    """Yield the variables that a container's command exports before the broker starts; the shell decides their values."""
-    for part in (*yaml_nodes.items(body.get("command")), *yaml_nodes.items(body.get("args"))):
-        text = yaml_nodes.text(part) or ""
-        begin = yaml_nodes.line(part) + (getattr(part, "style", None) == "|")
-        for number, row in enumerate(text.split("\n")):
-            for match in _EXPORT.finditer(_SUM.sub("${sum}", row)):
-                yield Property(match[1], match[2].strip("\"'"), begin + number)
+def _links(node: yaml.Node | None, seen: set[int], depth: int) -> bool:
+    """Return whether Kubernetes gives the pods of a workload the addresses of Services as variables."""
+    if node is None or id(node) in seen or depth > bounded_yaml.DEEPEST:
+        return True
+    seen.add(id(node))
+    body = yaml_nodes.mapping(node)
+    own = yaml_nodes.text(body.get("enableServiceLinks")) != "false"
+    return own and all(_links(value, seen, depth + 1) for value in body.values())
 
 
 def _containers(node: yaml.Node | None, seen: set[int], depth: int) -> Iterator[yaml.Node]:

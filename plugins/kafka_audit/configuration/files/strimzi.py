@@ -115,6 +115,7 @@ class _StrimziCluster:
         self.resource = resource
         self.most_nodes = most_nodes
         self.remarks: list[Remark] = []
+        self.whole = True  # whether the file has all nodes
         self.kafka = yaml_nodes.mapping(resource.spec.get("kafka"))
         self.namespace = resource.namespace or "default"
         self.version = self._version()
@@ -147,6 +148,7 @@ class _StrimziCluster:
                     cluster=f"{self.resource.namespace or ''}/{self.resource.name}",
                     remarks=() if found else tuple(self.remarks),
                     names=setting_names.of_strimzi(f"the Kafka resource {self.resource.name}"),
+                    replicas=int(self.whole),
                 )
             )
         return found
@@ -189,10 +191,12 @@ class _StrimziCluster:
     def _nodes(self, pools: Sequence[StrimziResource]) -> tuple[StrimziNode, ...]:
         if not pools and not self.kraft:
             replicas = self._replicas(self.kafka, self.resource.line)
+            self.whole = bool(replicas)
             return tuple(self._node(number, "kafka", None) for number in range(replicas or 0)) or (self._some_node(),)
         if not pools:
             text = f"not judged: the node pools of {self.resource.name[:60]} are not in this file, with node IDs and roles"
             self._remark(self.resource.line, text)
+            self.whole = False
             return (self._some_node(),)
         counted = [(pool, self._replicas(pool.spec, pool.line)) for pool in pools]
         if sum(replicas or 0 for _, replicas in counted) > self.most_nodes:
@@ -201,6 +205,7 @@ class _StrimziCluster:
         found = []
         for pool, replicas in counted:
             if replicas is None:
+                self.whole = False
                 self._remark(pool.line, f"not judged: node pool {pool.name[:60]} without a number of replicas")
                 continue
             if self.kraft and not yaml_nodes.items(pool.spec.get("roles")):

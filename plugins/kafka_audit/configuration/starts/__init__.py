@@ -20,15 +20,16 @@ class StartRefusal:
     rule: StartRule | None = None
 
 
-def start_refusal(properties: Mapping[str, str], version: str) -> StartRefusal | None:
+def start_refusal(properties: Mapping[str, str], version: str, patch: str | None = None) -> StartRefusal | None:
     """Return what a release's KafkaConfig says against a configuration, None where it accepts it.
 
     Args:
         properties: keys and values as Java reads them from the file.
         version: one of `VERSIONS`.
+        patch: a release of the same minor that runs, where it differs.
     """
     try:
-        _VALIDATE[version_numbers(version)[0]](Config(properties, version))
+        _VALIDATE[version_numbers(version)[0]](Config(properties, version, patch))
     except ConfigError as error:
         # Kafka copies node.id and broker.id to each other: blame the one in the file.
         other = {"broker.id": "node.id", "node.id": "broker.id"}.get(error.key or "")

@@ -22,9 +22,9 @@ class Config:
     A key that the release does not define has no value, so that a rule about it holds in every release without it.
     """
 
-    def __init__(self, properties: Mapping[str, str], version: str) -> None:
+    def __init__(self, properties: Mapping[str, str], version: str, patch: str | None = None) -> None:
         """Read the values in Kafka's order; raises ConfigError at the first that Kafka refuses."""
-        self.version = version
+        self.version, self.patch = version, patch or version
         self._release = version_numbers(version)
         self._set = properties
         self.originals = properties = _with_synonyms(properties) if self.since(3, 1) else properties

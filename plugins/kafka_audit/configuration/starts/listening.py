@@ -236,7 +236,7 @@ class Listening3(Listening):
 
     def _inherited(self, bound: Endpoint, *, first: bool) -> Endpoint:
         del first  # later releases read controller.quorum.voters for it
-        if bound.host == "0.0.0.0":  # noqa: S104 -- compared, not bound
+        if bound.host == "0.0.0.0" and self.config.patch != "3.9.0":  # noqa: S104 -- compared, not bound; KAFKA-18281
             return Endpoint(listener=bound.listener, protocol=bound.protocol, host=None, port=bound.port)
         return bound
 

@@ -10,8 +10,11 @@ from kafka_audit.report.text import Paint, clean, clean_prose, counted, listing,
 
 _INDENT = " " * 10
 _STARTS = {True: "starts", False: "does not start", None: "unknown whether it starts"}
-_AFTER_CONFIG = frozenset({"KA413", "KA414", "KA720"})
+_AFTER_CONFIG = frozenset({"KA310", "KA413", "KA414", "KA720"})
 """What a broker refuses once KafkaConfig has accepted its file, and does not start either, where it is CRITICAL."""
+
+_BY_KEY = frozenset({"KA303", "KA310", "KA311", "KA413", "KA414", "KA719"})
+"""Checks whose steps depend on the setting."""
 
 
 def lint_text(files: Sequence[Linted], *, show_all: bool, width: int, color: bool) -> str:
@@ -28,6 +31,7 @@ class _LintPage:
         self.show_all = show_all
         self.width = width
         self.paint = paint
+        self.steps: set[tuple[str, str]] = set()  # of which checks, and for which keys, the page has said what to do
 
     def file(self, file: Linted) -> Iterator[str]:
         shown = shown_findings(file, show_all=self.show_all)
@@ -60,7 +64,12 @@ class _LintPage:
         yield from lines[1:]
         if linted.place is not None:
             yield from self.place(linted.place)
-        yield from wrap(remedy_text(finding.remedy), self.width, _INDENT)
+        kind = (finding.code, str(finding.evidence.get("key", "")) if finding.code in _BY_KEY else "")
+        again = kind in self.steps
+        self.steps.add(kind)
+        yield from wrap(
+            f"What to do: as for {finding.code} above." if again else remedy_text(finding.remedy), self.width, _INDENT
+        )
 
     def place(self, place: FileLine) -> Iterator[str]:
         number = str(place.line).rjust(len(_INDENT) - 3)

@@ -1,0 +1,231 @@
+"""Services of compose files, and of jobs in CI: which brokers they describe. Pure.
+
+A variable of the host has the value of the file `.env`, otherwise its default (`${TAG:-7.4.0}`): that is what runs.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import yaml
+
+from kafka_audit.configuration.files import commands, environment, images, yaml_nodes
+from kafka_audit.configuration.files.described import Container, Described
+from kafka_audit.configuration.files.java import Property
+from kafka_audit.model.linted import Remark
+from kafka_audit.model.text import listing
+
+_Mapping = Mapping[str, yaml.Node]
+_Beside = Callable[[str], str | None]
+_REFERENCE = re.compile(r"\$\$|\$\{([A-Za-z_][A-Za-z0-9_]*)(?:(:?-)([^${}]*))?\}|\$([A-Za-z_][A-Za-z0-9_]*)")
+_PORTS = re.compile(r"(?:[0-9.]+:|\[[0-9a-f:]+\]:)?(\d{1,5})(?:-(\d{1,5}))?:(\d{1,5})(?:-\d{1,5})?(?:/tcp)?")
+_CLUSTER_IDS = ("CLUSTER_ID", "KAFKA_KRAFT_CLUSTER_ID")
+_MOST_PORTS = 100
+_BUILT = "build"  # no name of an image that is known
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Host:
+    """The variables of the host, as far as files name them; `assumed` collects those whose default holds."""
+
+    variables: Mapping[str, str]
+    assumed: set[str]
+
+    def value(self, text: str) -> tuple[str, bool]:
+        """Return a text with what its references become, and whether all of them are known."""
+        known = True
+
+        def become(match: re.Match[str]) -> str:
+            nonlocal known
+            name = match[1] or match[4]
+            if name is None:
+                return "$"
+            if (given := self.variables.get(name)) is not None and (given or match[2] != ":-"):
+                return given
+            if match[2]:
+                self.assumed.add(f"{name}={match[3]}")
+                return match[3]
+            known = False
+            return match[0]
+
+        return _REFERENCE.sub(become, text), known
+
+
+def described_services(node: yaml.Node, beside: _Beside) -> Iterator[Described]:
+    """Yield the brokers of the services of a compose file.
+
+    Args:
+        node: its `services`.
+        beside: returns the text of another file by its path from this one.
+    """
+    services = {name: yaml_nodes.mapping(body) for name, body in yaml_nodes.mapping(node).items()}
+    neighbours = frozenset(services) | {name for body in services.values() for name in _own_names(body)}
+    host = _Host(variables=_env_file(beside(".env")), assumed=set())
+    for service, body in services.items():
+        whole = _extended(body, services)
+        for broker in _service(whole, f"service {service}", host, beside):
+            if "network_mode" in whole or broker.container is None:
+                yield replace(broker, container=None)
+            else:
+                own = frozenset({service, *_own_names(whole)})
+                yield replace(broker, neighbours=neighbours, container=replace(broker.container, own=own))
+
+
+def services_of_jobs(root: _Mapping) -> Iterator[Described]:
+    """Yield the brokers of the services of jobs: GitHub's mappings, and lists as GitLab's, with their variables."""
+    host = _Host(variables={}, assumed=set())
+    jobs = yaml_nodes.mapping(root["jobs"]) if "jobs" in root else root
+    for name, job in jobs.items():
+        services = yaml_nodes.mapping(job).get("services")
+        bodies = yaml_nodes.mapping(services).items() or (
+            (yaml_nodes.text(yaml_nodes.mapping(item).get("alias")) or "", item) for item in yaml_nodes.items(services)
+        )
+        for service, node in bodies:
+            body = yaml_nodes.mapping(node)
+            variables = body.get("env") or body.get("variables")
+            given = {"image": body.get("image") or body.get("name"), "environment": variables}
+            given |= {key: body.get(key) for key in ("command", "entrypoint", "ports")}
+            present = {key: node for key, node in given.items() if node is not None}
+            yield from _service(present, f"job {name}, service {service}", host, lambda _path: None)
+
+
+def _env_file(text: str | None) -> Mapping[str, str]:
+    return {setting.key: setting.value for setting in environment.parse_env_file(text or "")}
+
+
+def _extended(body: _Mapping, services: Mapping[str, _Mapping]) -> _Mapping:
+    """Return a service with what it takes from another one of its file; `extends` stays where that is elsewhere."""
+    node = body.get("extends")
+    name = yaml_nodes.text(node) or yaml_nodes.text(yaml_nodes.mapping(node).get("service")) or ""
+    base = services.get(name)
+    if base is None or base is body or "file" in yaml_nodes.mapping(node) or "extends" in base:
+        return body
+    own = {key: value for key, value in body.items() if key != "extends"}
+    both = [node for node in (base.get("environment"), body.get("environment")) if node is not None]
+    merged = yaml.SequenceNode("both", both) if len(both) > 1 else next(iter(both), None)
+    return {**base, **own, **({} if merged is None else {"environment": merged})}
+
+
+def _own_names(body: _Mapping) -> Iterator[str]:
+    """Yield the names by which the containers of a network know a compose service, besides its own."""
+    for key in ("hostname", "container_name"):
+        if (name := yaml_nodes.text(body.get(key))) is not None:
+            yield name
+    for network in yaml_nodes.mapping(body.get("networks")).values():
+        yield from filter(None, map(yaml_nodes.text, yaml_nodes.items(yaml_nodes.mapping(network).get("aliases"))))
+    for key in ("extra_hosts", "links", "external_links"):
+        yield from (
+            (yaml_nodes.text(item) or "").rpartition(":")[2 if key != "extra_hosts" else 0]
+            for item in yaml_nodes.items(body.get(key))
+        )
+
+
+def _service(body: _Mapping, inside: str, host: _Host, beside: _Beside) -> Iterator[Described]:
+    """Yield the broker of a service."""
+    host.assumed.clear()
+    variables, unknown, elsewhere = _of_env_files(body, beside)
+    for name, text, line in _assignments(body.get("environment")):
+        value, known = host.value(text or "")
+        if text is None and name in host.variables:
+            value, known = host.variables[name], True
+        elif text is None or not known:
+            unknown.append(name)
+        variables.append(Property(name, value, line))
+    image, _ = host.value(yaml_nodes.text(body.get("image")) or "")
+    partial = not image and "build" not in body
+    image = _BUILT if "build" in body or partial else image
+    start = commands.start_of(_words(body), _first(body, ("entrypoint", "command")) or Property("command", "", 1))
+    if start is None:
+        return
+    of_image = images.image_of(image, {setting.key: setting for setting in variables})
+    elsewhere = elsewhere or _first(body, ("extends",)) or _mounted(body, of_image)
+    literal = [setting.key for setting in variables if setting.key not in unknown]
+    broker = environment.described_broker(
+        variables, inside=inside, image=image, unknown=unknown, literal=literal, elsewhere=elsewhere, start=start
+    )
+    if broker is None:
+        return
+    remarks = list(broker.remarks)
+    if host.assumed:
+        remarks.append(Remark(line=_line(body), text=f"judged with the defaults {listing(sorted(host.assumed), 5)}"))
+    ids = (setting for setting in reversed(variables) if setting.key in _CLUSTER_IDS and setting.key not in unknown)
+    container = Container(ports=_ports(body, host), cluster_id=next(ids, None))
+    yield replace(broker, remarks=tuple(remarks), replicas=_replicas(body), partial=partial, container=container)
+
+
+def _of_env_files(body: _Mapping, beside: _Beside) -> tuple[list[Property], list[str], Property | None]:
+    """Return the variables of `env_file` with its line, those that are not known, and it if it cannot be read."""
+    node = body.get("env_file")
+    if node is None:
+        return [], [], None
+    variables: list[Property] = []
+    unread = None
+    for item in yaml_nodes.items(node) or [node]:
+        path = yaml_nodes.text(item) or yaml_nodes.text(yaml_nodes.mapping(item).get("path")) or ""
+        text, line = beside(path), yaml_nodes.line(item)
+        if text is None:
+            unread = Property("env_file", "", line)
+        variables += [replace(setting, line=line) for setting in environment.parse_env_file(text or "")]
+    return variables, [setting.key for setting in variables if "$" in setting.value], unread
+
+
+def _words(body: _Mapping) -> str:
+    """Return entrypoint and command, with a dollar for each two."""
+    nodes = [body[key] for key in ("entrypoint", "command") if key in body]
+    parts = [yaml_nodes.text(item) or "" for node in nodes for item in (yaml_nodes.items(node) or [node])]
+    return "\n".join(parts).replace("$$", "$")
+
+
+def _line(body: _Mapping) -> int:
+    return min(yaml_nodes.line(node) for node in body.values())
+
+
+def _replicas(body: _Mapping) -> int:
+    deploy = yaml_nodes.text(yaml_nodes.mapping(body.get("deploy")).get("replicas"))
+    text = deploy or yaml_nodes.text(body.get("scale")) or "1"
+    return int(text) if text.isdecimal() and len(text) < len("10000") else 0
+
+
+def _ports(body: _Mapping, host: _Host) -> Mapping[int, tuple[int, int]]:
+    """Return the published ports; none if one of them is not known."""
+    found: dict[int, tuple[int, int]] = {}
+    for item in yaml_nodes.items(body.get("ports")):
+        long = yaml_nodes.mapping(item)
+        text = yaml_nodes.text(item) or ":".join(yaml_nodes.text(long.get(key)) or "" for key in ("published", "target"))
+        value, known = host.value(text)
+        match = _PORTS.fullmatch(value)
+        if not known or match is None:
+            return {}
+        first, last, target = int(match[1]), int(match[2] or match[1]), int(match[3])
+        for number in range(min(last - first + 1, _MOST_PORTS)):
+            found[first + number] = (target + number, yaml_nodes.line(item))
+    return found
+
+
+def _mounted(body: _Mapping, image: images.Image) -> Property | None:
+    """Return `volumes` if one of them may be a file to which the image adds the variables."""
+    for item in yaml_nodes.items(body.get("volumes")):
+        text = yaml_nodes.text(item)
+        target = (
+            text.split(":")[1 if ":" in text else 0] if text else yaml_nodes.text(yaml_nodes.mapping(item).get("target")) or ""
+        )
+        if re.search(image.mounts, target):
+            return Property("volumes", "", yaml_nodes.line(item))
+    return None
+
+
+def _first(body: _Mapping, keys: Sequence[str]) -> Property | None:
+    """Return the first of some keys that is set, with its line."""
+    return next((Property(key, "", yaml_nodes.line(body[key])) for key in keys if key in body), None)
+
+
+def _assignments(node: yaml.Node | None) -> Iterator[tuple[str, str | None, int]]:
+    """Yield name, value and line of compose's `environment`, a mapping or a list; no value: the host's variable."""
+    for item in yaml_nodes.items(node):
+        if isinstance(item, yaml.ScalarNode):
+            name, equals, value = (yaml_nodes.text(item) or "").partition("=")
+            yield name, value if equals else None, yaml_nodes.line(item)
+        else:  # of a service, and of the one that it extends
+            yield from _assignments(item)
+    for name, value_node in yaml_nodes.mapping(node).items():
+        yield name, yaml_nodes.text(value_node), yaml_nodes.line(value_node)

@@ -1,0 +1,159 @@
+"""What images of Kafka make of variables, and which release a tag runs: the rows of `images.yaml`. Pure."""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache, cached_property
+from typing import Any
+
+from kafka_audit.configuration.definitions import version_numbers
+from kafka_audit.configuration.files.java import Property
+from kafka_audit.model.package_yaml import package_yaml
+
+PREFIX, BITNAMIS_PREFIX = "KAFKA_", "KAFKA_CFG_"
+_ADVERTISED, _ROLES = "KAFKA_ADVERTISED_LISTENERS", "KAFKA_PROCESS_ROLES"
+_STORE = ("KAFKA_SSL_KEYSTORE_FILENAME", "KAFKA_SSL_KEY_CREDENTIALS", "KAFKA_SSL_KEYSTORE_CREDENTIALS")
+_TRUST = ("KAFKA_SSL_TRUSTSTORE_FILENAME", "KAFKA_SSL_TRUSTSTORE_CREDENTIALS")
+_LOGIN = re.compile(r"SASL_.*://")
+_RELEASE = re.compile(r"(?:^|/)[a-z-]*kafka[a-z-]*:(?:[^@]*kafka-|2\.1[0-3]-|v)?(\d+\.\d+(?:\.\d+)?)")
+_LATEST = frozenset({"", "latest"})
+_TABLE: Mapping[str, Any] = package_yaml(__package__, "images.yaml")
+FACTORS, FROM_BASE = frozenset(_TABLE["factors"]), frozenset(_TABLE["open"])
+"""What an image that is not known, or one with a file of its own, may set where no variable does."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Image:
+    """A row of the table; `label` is "" for an image that it does not have, of which nothing but variables is known."""
+
+    label: str = ""
+    names: str = "$^"
+    source: tuple[str, ...] = ()
+    prefix: str = PREFIX
+    listeners: str = ""
+    open: bool = True
+    unread: bool = False  # whether its own start reads no variables
+    base: Mapping[str, str] = field(default_factory=dict)
+    base_since: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    hidden: tuple[str, ...] = tuple(sorted(FACTORS))  # what it sets to values that are not known
+    aliases: Mapping[str, str] = field(default_factory=dict)
+    log_dirs: str | None = None
+    mounts: str = "config|kafka|entrypoint|\\.sh$"
+    secured: bool = False  # whether it requires files and options of TLS and SASL, as Confluent's
+    requires: tuple[Mapping[str, str], ...] = ()
+    refuses: tuple[str, ...] = ()
+    links: bool = False
+    tag: str = "$^"
+    platform: Mapping[str, str] = field(default_factory=dict)
+    tags: Mapping[str, str] = field(default_factory=dict)
+    latest: str = ""
+
+    @cached_property
+    def derives(self) -> bool:
+        """Whether listeners are derived from advertised ones."""
+        return self.listeners == "derived"
+
+    def release(self, name: str) -> str | None:
+        """Return the release of Kafka that a tag runs, None where it names none."""
+        tag = _tag(name)
+        tag = self.latest if tag in _LATEST else tag
+        minor = ".".join(tag.split(".")[:2])
+        for known in (tag, minor.removesuffix(".Final")):
+            if known in self.tags:
+                return str(self.tags[known])
+        match = re.search(self.tag, tag)
+        if match is None or not self.platform:
+            return match[1] if match else None
+        if match[1] not in self.platform:
+            return None
+        major, first = self.platform[match[1]].split(".")
+        return f"{major}.{int(first) + int(match[2])}.0"
+
+    def ends(self, name: str, variables: Mapping[str, Property], line: int) -> Iterator[Property]:
+        """Yield with which variables, or without which, it ends before Kafka starts: key, reason, line.
+
+        Args:
+            name: of the image, with its tag.
+            variables: those of the container, by name.
+            line: of the first of them.
+        """
+        roles, advertised = _text(variables, _ROLES), _text(variables, _ADVERTISED)
+        if self.secured and roles == "controller" and advertised:
+            yield Property(_ADVERTISED, f"it refuses {_ADVERTISED} of a controller", variables[_ADVERTISED].line)
+        for variable in self.refuses:
+            if _text(variables, variable):
+                yield Property(variable, f"it refuses {variable}", variables[variable].line)
+        for rule in self.requires:
+            if self._holds(rule, name, variables) and not (rule.get("role") == "broker" and roles == "controller"):
+                variable = rule["variable"]
+                yield Property(variable, rule.get("why", f"it requires {variable}"), line)
+        for variable in _of_security(variables, advertised) if self.secured else ():
+            if not _text(variables, variable):
+                yield Property(variable, f"it requires {variable}", line)
+
+    def _holds(self, rule: Mapping[str, str], name: str, variables: Mapping[str, Property]) -> bool:
+        tag = re.search(r"\d+(?:\.\d+)+", self.latest if _tag(name) in _LATEST else re.sub(r"^2\.1[0-3]-", "", _tag(name)))
+        if tag is None and not rule.keys().isdisjoint({"since", "before"}):
+            return False
+        version = version_numbers(tag[0] if tag else "0")
+        since, before = version_numbers(rule.get("since", "0")), version_numbers(rule.get("before", "999"))
+        conditions = (_text(variables, rule.get("with", "")) or "with" not in rule, not _text(variables, rule.get("without", "")))
+        return since <= version < before and all(conditions) and not _text(variables, rule["variable"])
+
+    def settings(self, version: str | None) -> Mapping[str, str]:
+        """Return what its own file sets, by the release that it runs."""
+        more = (
+            added
+            for since, added in self.base_since.items()
+            if version is not None and version_numbers(version) >= version_numbers(since)
+        )
+        return {key: value for settings in (self.base, *more) for key, value in settings.items()}
+
+
+_UNKNOWN, _LIKE_BITNAMIS = Image(), Image(prefix=BITNAMIS_PREFIX)
+
+
+@cache
+def known_images() -> tuple[Image, ...]:
+    """Return the table."""
+    return tuple(Image(**_typed(row)) for row in _TABLE["images"])
+
+
+def _typed(row: Mapping[str, Any]) -> dict[str, Any]:
+    plain = {key: tuple(value) if isinstance(value, list) else value for key, value in row.items()}
+    return {"open": False, "hidden": (), "mounts": "$^"} | plain
+
+
+def image_of(name: str | None, variables: Mapping[str, Property]) -> Image:
+    """Return the row of an image; without one, what its variables' names say."""
+    for image in known_images():
+        if name is not None and re.search(image.names, name):
+            return image
+    return _LIKE_BITNAMIS if any(variable.startswith(BITNAMIS_PREFIX) for variable in variables) else _UNKNOWN
+
+
+def release_of(name: str) -> str | None:
+    """Return the release of Kafka that an image runs, None where its name does not say."""
+    image = image_of(name, {})
+    if image.label:
+        return image.release(name)
+    match = _RELEASE.search(name)
+    return match[1] if match else None
+
+
+def _tag(name: str) -> str:
+    return name.partition("@")[0].rpartition("/")[2].partition(":")[2]
+
+
+def _text(variables: Mapping[str, Property], name: str) -> str:
+    return variables[name].value.strip() if name in variables else ""
+
+
+def _of_security(variables: Mapping[str, Property], advertised: str) -> Iterator[str]:
+    client = _text(variables, "KAFKA_SSL_CLIENT_AUTH")
+    if "SSL://" in advertised:
+        yield from _STORE
+        if "required" in client or "requested" in client:
+            yield from _TRUST
+    if _LOGIN.search(advertised):
+        yield "KAFKA_OPTS"

@@ -1,0 +1,143 @@
+"""Containers of pods: which brokers they describe. Pure.
+
+Kubernetes replaces `$(NAME)` in a value, and nothing else: `${NAME}` stays as it is written.
+"""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import yaml
+
+from kafka_audit.configuration.files import commands, environment, images, yaml_nodes
+from kafka_audit.configuration.files.commands import StartKind
+from kafka_audit.configuration.files.described import Container, Described
+from kafka_audit.configuration.files.java import Property
+
+_Mapping = Mapping[str, yaml.Node]
+_EXPORT = re.compile(r"\bexport[ \t]+(KAFKA_[A-Z0-9_]{1,200})=([^\s;&|]*)")
+_SUM = re.compile(r"\$\(\([^()]*\)\)")
+_SHELLS = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
+_PORT_OF_SERVICE = Property("KAFKA_PORT", "tcp://CLUSTER-IP:9092", 0)
+_IDS = re.compile(r"KAFKA_(?:CFG_)?(?:NODE|BROKER)_ID|NODE_ID|BROKER_ID")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Workload:
+    """What the containers of a workload have in common.
+
+    `maps` has variables by ConfigMap or Secret, `used` collects those that containers take variables from; `linked` says that
+    Kubernetes gives them the address of a Service named kafka.
+    """
+
+    inside: str
+    first_pod: str
+    release: str
+    maps: Mapping[str, Sequence[Property]]
+    linked: bool
+    used: set[str] = field(default_factory=set)
+
+
+def described_container(body: _Mapping, workload: Workload) -> Iterator[Described]:
+    """Yield the broker of a container."""
+    image = yaml_nodes.text(body.get("image"))
+    at = next((Property(key, "", yaml_nodes.line(body[key])) for key in ("command", "args") if key in body), Property("", "", 1))
+    start = commands.start_of("\n".join(yaml_nodes.text(part) or "" for part in _words(body)), at)
+    if start is None:
+        return
+    variables, unknown, elsewhere = _variables(body, workload)
+    for setting in _exported(body):
+        variables.append(setting)
+        unknown.append(setting.key)
+    named = {setting.key: setting for setting in variables}
+    of_image = images.image_of(image, named)
+    if workload.linked and of_image.links and _PORT_OF_SERVICE.key not in named and variables:
+        variables.append(Property(_PORT_OF_SERVICE.key, _PORT_OF_SERVICE.value, min(setting.line for setting in variables)))
+    own = [name for name, setting in named.items() if start.kind is StartKind.IMAGE and _is_literal(setting.value, named)]
+    container = yaml_nodes.text(body.get("name"))
+    broker = environment.described_broker(
+        variables,
+        inside=f"{workload.inside}, container {container}" if container else workload.inside,
+        image=image,
+        unknown=unknown,
+        literal=own,
+        release=workload.release,
+        elsewhere=elsewhere or _mounted(body, of_image),
+        start=start,
+    )
+    if broker is not None:
+        yield replace(broker, container=Container())
+
+
+def _variables(body: _Mapping, workload: Workload) -> tuple[list[Property], list[str], Property | None]:
+    """Return the variables of a container, those of ConfigMaps first, the names of unknown ones, and what is elsewhere."""
+    variables: list[Property] = []
+    elsewhere = None
+    for item in yaml_nodes.items(body.get("envFrom")):
+        source = yaml_nodes.mapping(item)
+        prefix = yaml_nodes.text(source.get("prefix")) or ""
+        name = _name_of(source.get("configMapRef") or source.get("secretRef"))
+        if name in workload.maps:
+            workload.used.add(name)
+            variables += [Property(prefix + one.key, one.value, one.line) for one in workload.maps[name]]
+        else:
+            elsewhere = Property("envFrom", "", yaml_nodes.line(body["envFrom"]))
+    unknown = [setting.key for setting in variables if not setting.value]
+    for item in yaml_nodes.items(body.get("env")):
+        entry = yaml_nodes.mapping(item)
+        key, value = yaml_nodes.text(entry.get("name")), entry.get("value")
+        if key is None:
+            continue
+        setting = Property(key, yaml_nodes.text(value) or "", yaml_nodes.line(value or item))
+        if value is None:
+            setting = _referred(setting, yaml_nodes.mapping(entry.get("valueFrom")), workload)
+            unknown += [] if setting.value else [key]
+        variables.append(setting)
+    return variables, unknown, elsewhere
+
+
+def _referred(setting: Property, source: _Mapping, workload: Workload) -> Property:
+    """Return a variable with the value that another document has, "" where that is not known; of an id, also the pod's name."""
+    path = yaml_nodes.text(yaml_nodes.mapping(source.get("fieldRef")).get("fieldPath"))
+    if path == "metadata.name" and _IDS.fullmatch(setting.key):
+        return Property(setting.key, workload.first_pod, setting.line)
+    reference = yaml_nodes.mapping(source.get("configMapKeyRef"))
+    name, key = _name_of(source.get("configMapKeyRef")), yaml_nodes.text(reference.get("key"))
+    found = next((one for one in workload.maps.get(name, ()) if one.key == key), None)
+    if found is None:
+        return setting
+    workload.used.add(name)
+    return Property(setting.key, found.value, found.line)
+
+
+def _name_of(node: yaml.Node | None) -> str:
+    return yaml_nodes.text(yaml_nodes.mapping(node).get("name")) or ""
+
+
+def _is_literal(value: str, named: Mapping[str, Property]) -> bool:
+    """Return whether a value has `${NAME}` of a variable of the container, which no shell and no tool is meant to replace."""
+    names = _SHELLS.findall(value)
+    return bool(names) and all(name in named for name in names) and "$(" not in value
+
+
+def _words(body: _Mapping) -> Iterator[yaml.Node]:
+    for key in ("command", "args"):
+        yield from yaml_nodes.items(body.get(key))
+
+
+def _mounted(body: _Mapping, image: images.Image) -> Property | None:
+    for item in yaml_nodes.items(body.get("volumeMounts")):
+        path = yaml_nodes.text(yaml_nodes.mapping(item).get("mountPath")) or ""
+        if re.search(image.mounts, path):
+            return Property("volumeMounts", "", yaml_nodes.line(item))
+    return None
+
+
+def _exported(body: _Mapping) -> Iterator[Property]:
+    """Yield the variables that a container's command exports before the broker starts; the shell decides their values."""
+    for part in _words(body):
+        text = yaml_nodes.text(part) or ""
+        begin = yaml_nodes.line(part) + (getattr(part, "style", None) == "|")
+        for number, row in enumerate(text.split("\n")):
+            for match in _EXPORT.finditer(_SUM.sub("${sum}", row)):
+                yield Property(match[1], match[2].strip("\"'"), begin + number)

@@ -1,0 +1,125 @@
+"""What the file around a container says against its settings: published ports, names of services, ids of the cluster. Pure."""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from kafka_audit.cluster.hosts import means_itself
+from kafka_audit.compare.addresses import address_text
+from kafka_audit.configuration.files.described import Container
+from kafka_audit.lint.members import Group, Member
+from kafka_audit.model.addresses.advertised_listeners import CONTROLLERS, INSTEAD, KEY, AdvertisedListener, entries
+from kafka_audit.model.addresses.voters import VOTERS, named_voters
+from kafka_audit.model.finding import Judgement, Severity, Status, Value
+from kafka_audit.model.text import listing
+
+MEND = "mend"
+"""The evidence that is the remedy of a finding here; `{KEY}` stands for the file's name of a key."""
+
+_LOOPBACK = re.compile(r"localhost|127\.[0-9.]+|::1", re.IGNORECASE)
+_NOWHERE = "no node finds a controller there"
+
+
+@dataclass(frozen=True, kw_only=True)
+class _AddressFault:
+    """What is wrong with an advertised address, the key to change, and how."""
+
+    kind: str
+    key: str
+    mend: str
+
+
+def surrounding_faults(group: Group) -> Iterator[Judgement]:
+    """Yield the faults of nodes that their files show beside the settings."""
+    for member in group:
+        if member.broker.container is not None:
+            yield from _endpoints(member, member.broker.container)
+            yield from _quorum(member, member.broker.container, group)
+
+
+def _endpoints(member: Member, container: Container) -> Iterator[Judgement]:
+    settings = {key: member.broker.value(key) for key in (KEY, INSTEAD, CONTROLLERS)}
+    if not settings[INSTEAD] or not member.serves:
+        return
+    bound = {entry.listener: entry for entry in entries({KEY: settings[INSTEAD]})}
+    advertised = [entry for entry in entries(settings) if entry.host and entry.port is not None and entry.listener in bound]
+    targets = {target for target, _ in container.ports.values()}
+    published = any(means_itself(entry.host or "") and entry.port in container.ports for entry in advertised)
+    forgotten = not published and any(entry.port in targets for entry in bound.values())
+    for entry in advertised:
+        fault = _fault(entry, bound, container, forgotten=forgotten)
+        if fault is not None:
+            evidence: dict[str, Value] = {"broker": member.broker_id, "listener": entry.listener, "host": entry.host or ""}
+            evidence |= {"port": entry.port or 0, "kind": fault.kind, "key": fault.key, MEND: fault.mend}
+            yield _fail("KA303", f"broker/{member.broker_id}/listener/{entry.listener}", evidence)
+
+
+def _fault(
+    entry: AdvertisedListener, bound: Mapping[str, AdvertisedListener], container: Container, *, forgotten: bool
+) -> _AddressFault | None:
+    own, local = bound[entry.listener], means_itself(entry.host or "")
+    at = own.host or ""
+    target = container.ports.get(entry.port or 0, (None, 0))[0]
+    if _LOOPBACK.fullmatch(at) and (not local or (target is not None and target == own.port)):
+        kind = f"and listens on {address_text(at, own.port or 0)}, which its container alone reaches"
+        return _AddressFault(kind=kind, key=INSTEAD, mend=f"In `{{{INSTEAD}}}`, let {entry.listener} listen on `0.0.0.0`.")
+    if entry.host in container.own and own.port != entry.port:
+        kind = f"a port on which it does not listen: containers reach {entry.host} at {own.port}"
+        return _AddressFault(kind=kind, key=KEY, mend=f"In `{{{KEY}}}`, give {entry.listener} the port {own.port}.")
+    other = next((name for name, listener in bound.items() if listener.port == target), None)
+    if entry.host not in container.own and target not in {None, own.port} and (other is not None or local):
+        where = f"listener {other}" if other else f"{target}, where no listener is"
+        mend = f"In `ports`, lead {entry.port} to {own.port}, where {entry.listener} listens: `{entry.port}:{own.port}`."
+        return _AddressFault(kind=f"a port that `ports` lead to {where}", key=KEY, mend=mend)
+    if local and forgotten:
+        mend = f"In `ports`, publish {entry.port}: `{entry.port}:{own.port}`. Or advertise the port that is published."
+        return _AddressFault(kind="a port that the file does not publish", key=KEY, mend=mend)
+    return None
+
+
+def _quorum(member: Member, container: Container, group: Group) -> Iterator[Judgement]:
+    fault = next(_quorum_faults(member, container, group), None)
+    if fault is not None:
+        what, effect, mend = fault
+        kind = "broker" if member.serves else "controller"
+        evidence: dict[str, Value] = {"node": member.broker_id, "fault": what, "effect": effect, "key": VOTERS, MEND: mend}
+        yield _fail("KA213", f"{kind}/{member.broker_id}", evidence | {"source": member.source.path})
+
+
+def _quorum_faults(member: Member, container: Container, group: Group) -> Iterator[tuple[str, str, str]]:
+    """Yield what a node names, what follows, and the remedy."""
+    named = named_voters(member.broker.value(VOTERS))
+    shared = [address for address, count in Counter(named.values()).items() if count > 1]
+    if shared:
+        voters = listing([str(voter) for voter, address in named.items() if address == shared[0]])
+        mend = f"In `{{{VOTERS}}}` of all nodes, give each voter its own address."
+        yield f"voters {voters} at one address, {address_text(*shared[0])}", "one controller listens there", mend
+    nodes = {other.broker_id: other.broker.container for other in group}
+    for voter, (host, port) in named.items():
+        own = nodes.get(voter)
+        mend = f"In `{{{VOTERS}}}` of all nodes, name the service of each voter: {voter}@SERVICE:{port}."
+        if own is None or not own.own or "." in host or ":" in host:
+            continue
+        if means_itself(host):
+            if len(group) > 1:
+                yield f"voter {voter} at {address_text(host, port)}, which is each container itself", _NOWHERE, mend
+        elif host not in own.own:
+            yield f"voter {voter} at {address_text(host, port)}, and its service is {listing(sorted(own.own))}", _NOWHERE, mend
+    mine = named.get(member.broker_id)
+    listens = [entry for entry in entries({KEY: member.broker.value(INSTEAD)}) if mine and entry.port == mine[1]]
+    if mine and not means_itself(mine[0]) and any(_LOOPBACK.fullmatch(entry.host or "") for entry in listens):
+        mend = f"In `{{{INSTEAD}}}`, let the listener of controllers listen on `0.0.0.0`, or on no host."
+        yield f"itself at {address_text(*mine)}, but listens on localhost", _NOWHERE, mend
+    first = next((node for node in group if node.broker.container and node.broker.container.cluster_id), None)
+    if first is not None and first.broker.container and container.cluster_id and first.broker.container.cluster_id:
+        there = first.broker.container.cluster_id.value
+        if container.cluster_id.value != there and named:
+            mend = "Give all nodes of the cluster one cluster id, and format the log directories of those that had another one."
+            yield f"another cluster id than node {first.broker_id}", "nodes of two cluster ids refuse each other", mend
+
+
+def _fail(code: str, resource: str, evidence: Mapping[str, Value]) -> Judgement:
+    return Judgement(
+        snapshot_id="lint", code=code, resource=resource, status=Status.FAIL, severity=Severity.HIGH, evidence=dict(evidence)
+    )

@@ -1,0 +1,263 @@
+"""Files as people have them: what decides is the image, the command, or what stands around the settings."""
+
+import io
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+
+from kafka_audit.cli import main
+from kafka_audit.configuration.files import commands, images
+from kafka_audit.configuration.files.java import Property
+
+CASES = yaml.load((Path(__file__).parent / "field.yaml").read_text(), yaml.CSafeLoader)
+GRAVE = {"HIGH", "CRITICAL"}
+
+
+@pytest.fixture
+def lint(tmp_path, monkeypatch, capsys):
+    """Return a function that lints texts by file name, and returns the exit code, the brokers and what could not be read."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(texts, *arguments):
+        for name, text in texts.items():
+            (tmp_path / name).write_text(text)
+        code = main(["lint", *(arguments or texts), "--format", "json"])
+        printed = capsys.readouterr()
+        return code, json.loads(printed.out or '{"files": []}')["files"], printed.err
+
+    return run
+
+
+def grave(files):
+    """Return code and line of each finding that is HIGH or CRITICAL."""
+    return [
+        f"{finding['code']} {finding['evidence'].get('line', '')}".strip()
+        for file in files
+        for finding in file["findings"]
+        if finding["status"] == "FAIL" and finding["severity"] in GRAVE
+    ]
+
+
+@pytest.mark.parametrize(("case", "expected"), [(case, case) for case in CASES.values()], ids=CASES.keys())
+def test_a_file_has_the_outcome_of_the_table(lint, case, expected):
+    code, files, _ = lint({case["file"]: case["text"]})
+    assert [file["starts"] for file in files] == expected["starts"]
+    assert grave(files) == expected.get("fails", [])
+    assert code == (3 if expected.get("fails") else 0)
+    for old, new, fails in case.get("near", ()):
+        assert old in case["text"]
+        _, files, _ = lint({case["file"]: case["text"].replace(old, new)})
+        assert grave(files) == fails, (old, new)
+
+
+def test_variables_of_an_env_file_are_those_of_its_service_and_no_second_broker(lint):
+    env = "KAFKA_NODE_ID=1\nKAFKA_PROCESS_ROLES=broker,controller\nKAFKA_CONTROLLER_QUORUM_VOTERS=1@kafka:9093\n"
+    env += "KAFKA_CONTROLLER_LISTENER_NAMES=CONTROLLER\nKAFKA_LISTENERS=PLAINTEXT://:9092,CONTROLLER://:9093\n"
+    service = "services: {kafka: {image: 'apache/kafka:3.9.1', env_file: [kafka.env], environment: {KAFKA_LOG_DIRS: /data}}}\n"
+    _, files, _ = lint({"compose.yaml": service, "kafka.env": env}, ".")
+    assert [(file["path"], file["starts"]) for file in files] == [("compose.yaml", True)]
+    _, (alone,), _ = lint({"compose.yaml": service.replace("kafka.env", "../kafka.env")}, "compose.yaml")
+    assert (alone["starts"], alone["remarks"][0]["text"]) == (None, "not judged: settings of env_file")
+
+
+OTHERS = {
+    "listeners=http://0.0.0.0:8081\nkafkastore.connection.url=zk:2181\n": "Schema Registry",
+    "listeners=http://0.0.0.0:8088\nksql.service.id=a\n": "ksqlDB",
+    "bootstrap.servers=b:9092\nlisteners=HTTP://:8083\noffset.storage.topic=o\n": "Kafka Connect",
+    "id=rest\nlisteners=http://:8082\nbootstrap.servers=b:9092\nzookeeper.connect=zk:2181\n": "REST Proxy",
+    "zookeeper.connect=zk:2181\nconfluent.controlcenter.id=1\n": "Control Center",
+    "zookeeper.connect=zk:2181\nwebserver.http.port=9090\n": "Cruise Control",
+    "clusters=A, B\nA->B.enabled=true\n": "MirrorMaker",
+    "zookeeper.connect=zk:2181\ngroup.id=g\n": "a consumer",
+    "bootstrap.servers=b:9092\nkey.serializer=x\n": "a producer",
+}
+
+
+@pytest.mark.parametrize(("text", "program"), OTHERS.items(), ids=OTHERS.values())
+def test_files_of_other_programs_are_named_and_left_out_of_a_folder(lint, text, program):
+    code, files, said = lint({"other.properties": text})
+    assert (code, files) == (2, [])
+    assert f"other.properties: is for {program}, not for a broker" in said
+    broker = "broker.id=1\nzookeeper.connect=zk:2181\nlisteners=PLAINTEXT://b1:9092\n"
+    _, files, _ = lint({"server.properties": broker}, ".")
+    assert [file["path"] for file in files] == ["server.properties"]
+    _, files, _ = lint({"other.properties": f"{text}broker.id=2\n"}, "other.properties")
+    assert [file["path"] for file in files] == ["other.properties"], "a key that brokers alone have"
+
+
+FORMATS = {
+    ("template.yaml", "kind: ConfigMap\ndata:\n  a: {{ .Values.a }}\n"): "helm template RELEASE CHART | kafka-audit lint -",
+    ("main.tf", 'resource "aws_msk_configuration" "a" {}\n'): "is Terraform",
+    ("Dockerfile", "FROM apache/kafka\n"): "is a Dockerfile",
+    (
+        "cfk.yaml",
+        "apiVersion: platform.confluent.io/v1beta1\nkind: Kafka\nspec: {replicas: 3}\n",
+    ): "is of Confluent for Kubernetes",
+    ("play.yaml", "- hosts: kafka\n  roles: [kafka]\n"): "is an Ansible playbook",
+}
+
+
+@pytest.mark.parametrize(("file", "what"), FORMATS.items(), ids=FORMATS.values())
+def test_a_format_that_is_not_read_is_named_with_what_to_do(lint, file, what):
+    code, files, said = lint(dict([file]))
+    assert (code, files) == (2, [])
+    assert what in said
+
+
+def test_standard_input_is_read_as_what_it_is(lint, monkeypatch):
+    for text, starts in (
+        (CASES["one broker with factors of three"]["text"], True),
+        ("broker.id=a\nzookeeper.connect=z:1\n", False),
+    ):
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+        _, (file,), _ = lint({}, "-")
+        assert (file["path"], file["starts"]) == ("-", starts)
+
+
+STARTS = {
+    "/etc/confluent/docker/run": "wrapped",
+    "sh\n-c\nexport A=1; exec /etc/kafka/docker/run": "wrapped",
+    "start-kafka.sh": "wrapped",
+    "bin/kafka-server-start.sh config/server.properties": "server",
+    "sh\n-c\nkafka-topics --list; exec kafka-server-start /c": "server",
+    "/opt/ours/begin": "other",
+    "": "image",
+    "kafka-topics --create --topic t": None,
+    "bash\n-c\ncub kafka-ready -b b:9092 1 20": None,
+    "sleep\ninfinity": None,
+    "/create-topics.sh": None,
+    "connect-distributed /etc/connect.properties": None,
+}
+
+
+@pytest.mark.parametrize(("text", "kind"), STARTS.items(), ids=str)
+def test_what_a_command_starts(text, kind):
+    start = commands.start_of(text, Property("command", "", 1))
+    assert (start.kind if start else None) == kind
+
+
+RELEASES = {
+    "wurstmeister/kafka": "2.8.1",
+    "wurstmeister/kafka:2.12-2.3.0": "2.3.0",
+    "quay.io/debezium/kafka:1.9": "3.2.0",
+    "debezium/kafka:2.7.0.Final": "3.7.0",
+    "confluentinc/cp-kafka:7.4.1-1-ubi8": "3.4.0",
+    "confluentinc/cp-server:5.5.0": "2.5.0",
+    "confluentinc/cp-kafka:3.3.1": "0.11.0",
+    "confluentinc/confluent-local:7.5.0": "3.5.0",
+    "bitnami/kafka:3.6": "3.6",
+    "bitnami/kafka:2": "2.8.1",
+    "quay.io/strimzi/kafka:0.45.0-kafka-3.9.0": "3.9.0",
+    "apache/kafka-native:4.1.0": "4.1.0",
+    "registry.example:5000/kafka:3.7.1": "3.7.1",
+    "registry.example:5000/ours": None,
+    "confluentinc/cp-kafka:ours": None,
+}
+
+
+@pytest.mark.parametrize(("image", "release"), RELEASES.items())
+def test_the_release_that_a_tag_runs(image, release):
+    assert images.release_of(image) == release
+
+
+def test_each_image_names_its_source():
+    assert all(image.source and image.names and image.label for image in images.known_images())
+
+
+PORTS = """services:
+  kafka:
+    image: apache/kafka:3.9.1
+    ports: ["9092:9092", "29092:29092"]
+    environment:
+      KAFKA_NODE_ID: 1
+      KAFKA_PROCESS_ROLES: broker,controller
+      KAFKA_CONTROLLER_QUORUM_VOTERS: 1@kafka:9093
+      KAFKA_CONTROLLER_LISTENER_NAMES: CONTROLLER
+      KAFKA_LISTENERS: IN://:9092,OUT://:29092,CONTROLLER://:9093
+      KAFKA_ADVERTISED_LISTENERS: IN://kafka:9092,OUT://localhost:29092
+      KAFKA_LISTENER_SECURITY_PROTOCOL_MAP: IN:PLAINTEXT,OUT:PLAINTEXT,CONTROLLER:PLAINTEXT
+      KAFKA_INTER_BROKER_LISTENER_NAME: IN
+      KAFKA_OFFSETS_TOPIC_REPLICATION_FACTOR: 1
+      KAFKA_LOG_DIRS: /data
+"""
+VOTERS = "1@kafka:9093,2@other:9093"
+SECOND = PORTS.partition("services:\n")[2].replace("  kafka:", "  other:").replace("NODE_ID: 1", "NODE_ID: 2")
+SECOND = SECOND.replace('"9092:9092", "29092:29092"', '"39092:29092"')
+SECOND = SECOND.replace("IN://kafka:9092,OUT://localhost:29092", "IN://other:9092,OUT://localhost:39092")
+PAIR = (PORTS + SECOND).replace("1@kafka:9093", VOTERS)
+AROUND = {
+    "as it should be": (PORTS, []),
+    "an own port outside": (PORTS.replace('"29092:29092"', '"19092:29092"').replace("localhost:29092", "localhost:19092"), []),
+    "a port that is not published": (PORTS.replace(', "29092:29092"', ""), ["KA303 11"]),
+    "no port at all": (PORTS.replace('    ports: ["9092:9092", "29092:29092"]\n', ""), []),
+    "a port of the host that is not known": (PORTS.replace('"29092:29092"', '"$PORT:29092"'), []),
+    "ports that are crossed": (PORTS.replace('"29092:29092"', '"29092:9092"'), ["KA303 11"]),
+    "a port on which no listener is": (PORTS.replace("IN://kafka:9092", "IN://kafka:9095"), ["KA303 11"]),
+    "two nodes": (PAIR, []),
+    "two voters at one address": (PAIR.replace("2@other:9093", "2@kafka:9093"), ["KA213 8", "KA213 22"]),
+    "voters on localhost": (PAIR.replace("1@kafka:9093,2@other", "1@localhost:9093,2@localhost"), ["KA213 8", "KA213 22"]),
+    "one id of the cluster": (PAIR.replace("      KAFKA_NODE_ID", "      CLUSTER_ID: a\n      KAFKA_NODE_ID"), []),
+    "two ids of the cluster": (
+        PAIR.replace("KAFKA_NODE_ID: 1", "CLUSTER_ID: a\n      KAFKA_NODE_ID: 1").replace(
+            "KAFKA_NODE_ID: 2", "CLUSTER_ID: b\n      KAFKA_NODE_ID: 2"
+        ),
+        ["KA213 24"],
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "fails"), AROUND.values(), ids=AROUND.keys())
+def test_what_stands_around_the_settings(lint, text, fails):
+    _, files, _ = lint({"compose.yaml": text})
+    assert [fail for fail in grave(files) if not fail.startswith("KA717")] == fails
+
+
+def test_a_value_that_kubernetes_does_not_replace_is_taken_as_it_is(lint):
+    text = (
+        CASES["three pods with one id"]["text"].replace("replicas: 3", "replicas: 1").replace("kafka-0.kh:9092", "${POD_IP}:9092")
+    )
+    field = "- {name: POD_IP, valueFrom: {fieldRef: {fieldPath: status.podIP}}}\n            - {name: KAFKA_BROKER_ID"
+    named = text.replace("- {name: KAFKA_BROKER_ID", field)
+    assert "KA310 18" in grave(lint({"pods.yaml": named})[1])
+    assert "KA310" not in str(grave(lint({"pods.yaml": named.replace("${POD_IP}", "$(POD_IP)")})[1]))
+    assert "KA310" not in str(grave(lint({"pods.yaml": text})[1])), "envsubst may replace it"
+
+
+def test_a_controller_on_all_addresses_is_refused_by_3_9_0_alone(lint):
+    text = PORTS.replace("CONTROLLER://:9093", "CONTROLLER://0.0.0.0:9093")
+    for version, starts in (("3.9.0", False), ("3.9.1", True), ("4.0.0", True)):
+        _, (file,), _ = lint({"compose.yaml": text}, "compose.yaml", "--kafka-version", version)
+        assert file["starts"] is starts, version
+
+
+def test_services_of_jobs_and_values_inside_other_resources_are_read(lint):
+    job = "jobs:\n  test:\n    services:\n      kafka:\n        image: bitnami/kafka:3.9\n        env:\n"
+    job += "          KAFKA_CFG_LISTENERS: A://9\n"
+    code, (file,), _ = lint({"ci.yaml": job})
+    assert (code, file["starts"], grave([file])) == (3, False, ["KA310 7"])
+    values = "kind: Application\nspec:\n  source:\n    helm:\n      values: |\n        controller: {replicaCount: 1}\n"
+    values += (
+        "        listeners: {client: {protocol: PLAINTEXT}}\n        overrideConfiguration:\n          min.insync.replicas: two\n"
+    )
+    _, (file,), _ = lint({"app.yaml": values})
+    assert ("KA310 9" in grave([file]), file["starts"]) == (True, False)
+
+
+def test_an_override_is_no_second_broker(lint):
+    override = "services: {kafka: {environment: {KAFKA_LISTENERS: 'IN://:1,OUT://:2,CONTROLLER://:3'}}}\n"
+    _, files, _ = lint({"compose.yaml": PORTS, "compose.override.yaml": override}, ".")
+    assert [file["path"] for file in files] == ["compose.yaml"]
+    _, (file,), _ = lint({}, "compose.override.yaml")
+    assert file["starts"] is None
+
+
+def test_what_to_do_is_said_once_per_check(capsys, tmp_path):
+    for node in (1, 2, 3):
+        text = f"broker.id={node}\nzookeeper.connect=zk:2181\nlisteners=PLAINTEXT://b{node}:9092\n"
+        (tmp_path / f"b{node}.properties").write_text(text)
+    main(["lint", str(tmp_path)])
+    printed = capsys.readouterr().out
+    assert printed.count("Add a listener with SSL") == 1
+    assert printed.count("What to do: as for KA411 above.") == 2
