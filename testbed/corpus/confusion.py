@@ -9,7 +9,7 @@ from collections import Counter, defaultdict
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from kafka_audit.faults.known import causes
+from kafka_audit.faults.known import known_faults
 from testbed.corpus.documents import documents
 from testbed.corpus.inputs import INPUTS
 from testbed.corpus.recorded import CLUSTERS, SUFFIX, Recording, recordings, unpacked, unrecorded
@@ -49,10 +49,10 @@ class _Truth:
     """What is wrong with a recorded cluster, in the words that documents have for it."""
 
     def __init__(self, recording: Recording) -> None:
-        kinds = {cause.name: cause.kind for cause in causes()}
-        own = [kinds[name] for name in recording.broken_by]
-        self.kinds = {kind.name for kind in own}
-        self.names = {*self.kinds, *recording.cause, *({kind.code for kind in own} - {_UNREGISTERED})} - {_CUT}
+        known = {fault.name: fault for fault in known_faults()}
+        own = [known[name] for name in recording.broken_by]
+        self.kinds = {fault.kind for fault in own}
+        self.names = {*self.kinds, *recording.cause, *({fault.check for fault in own} - {_UNREGISTERED})} - {_CUT}
         self.faults = {_LOGIN_FAULTS.get(name) for name in recording.broken_by}
         if "tls" in self.kinds:
             self.faults.add("handshake")  # a handshake whose reason is not named
@@ -149,7 +149,7 @@ def judged(names: Iterable[str]) -> Verdicts:
 
 def of_causes() -> tuple[str, ...]:
     """Return the recordings of clusters that a cause broke, in the order of causes."""
-    order = [cause.name for cause in causes()]
+    order = [fault.name for fault in known_faults()]
     recorded = [
         recording
         for recording in recordings().values()

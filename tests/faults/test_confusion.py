@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from faults import known, subjects
-from kafka_audit.faults.known import causes
+from kafka_audit.faults.known import known_faults
 from samples import sampled
 from testbed.corpus import confusion
 from testbed.corpus.documents import Document, documents
@@ -57,7 +57,7 @@ def test_a_healthy_cluster_has_no_incident(name):
 
 def test_every_cause_is_recorded_in_both_modes_or_has_a_reason_why_not():
     found = {(cause, one.mode) for one in RECORDED.values() for cause in one.broken_by}
-    wanted = {(cause.name, mode) for cause in causes() for mode in ("ZooKeeper", "KRaft")}
+    wanted = {(fault.name, mode) for fault in known_faults() for mode in ("ZooKeeper", "KRaft")}
     assert found | unrecorded().keys() == wanted
     assert not found & unrecorded().keys()
     assert len({cause for cause, _ in found}) >= 16

@@ -7,10 +7,8 @@ from kafka_audit.checks import check
 from kafka_audit.cluster.listeners.principals import file_of
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.faults.address.lost_packets import LOST
-from kafka_audit.faults.cause import PROGRESS
 from kafka_audit.faults.edges import REPLICATE
 from kafka_audit.faults.facts import Facts, facts_of
-from kafka_audit.faults.known import groups_of
 from kafka_audit.faults.solver import Diagnosis, diagnosed
 from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
 from kafka_audit.model.text import brokers, listing
@@ -37,7 +35,6 @@ class _Cut:
         self._edge = next((edge for edge in self._edges if edge.effect.state == "missing"), self._edges[0])
         self._paths = facts.used_paths(broker)
         self._symptom = facts.symptom(broker)
-        self._groups = groups_of("KA302")
 
     def judged(self) -> Judgement:
         diagnosis = diagnosed(self._facts, self._edge)
@@ -47,13 +44,13 @@ class _Cut:
             return self._by_diagnosis(diagnosis) if undecided else self._unknown(**self._no_endpoint())
         if self._paths.closed:
             return self._by_probes()
-        if diagnosis.measured and diagnosis.measured[0].cause.kind.group in self._groups - {"address"}:
+        if diagnosis.measured and diagnosis.measured[0].fault.check == "KA302" and diagnosis.measured[0].fault.layer != "tcp":
             return self._by_diagnosis(diagnosis)
         unmeasured = tuple(sorted(self._view.brokers.keys() - set(self._paths.open)))
         if self._symptom is not None:
-            leads = diagnosis.confidence(*self._groups) is not None
+            leads = diagnosis.confidence("KA302") is not None
             # Views that are old have checks of their own; followers that do not follow have none but this one.
-            own = any(kind.group in self._groups for kind in diagnosis.kinds)
+            own = any(fault.check == "KA302" for fault in diagnosis.kinds)
             alone = own and self._edge.kind == REPLICATE and self._limits_known() and not self._catches_up(diagnosis)
             if leads or alone or (unmeasured and not set(self._edge.sources) <= set(self._paths.open)):
                 return self._by_diagnosis(diagnosis)
@@ -111,15 +108,15 @@ class _Cut:
 
     def _by_diagnosis(self, diagnosis: Diagnosis) -> Judgement:
         """Fail by what shows elsewhere, unless another cause leads; a log of a side that is cut off measures it."""
-        confidence, rivals = diagnosis.confidence(*self._groups), tuple(kind.named("KA302") for kind in diagnosis.kinds)
-        own = any(kind.group in self._groups for kind in diagnosis.usual)
+        confidence, rivals = diagnosis.confidence("KA302"), tuple(fault.named("KA302") for fault in diagnosis.kinds)
+        own = any(fault.check == "KA302" for fault in diagnosis.usual)
         if confidence is None and (diagnosis.leading is not None or not own):
             needs = "a vantage with role broker"
-            if self._catches_up(diagnosis):
-                rivals, needs = (PROGRESS.named("KA302"),), f"another audit, or {needs}"
+            if diagnosis.leading is not None and diagnosis.leading.fault.in_progress:
+                rivals, needs = (diagnosis.leading.fault.named("KA302"),), f"another audit, or {needs}"
             explained = f"{self._symptom}, which {' or '.join(rivals) or 'no known cause'} explains"
             return self._unknown(error=explained, needs=needs)
-        sources, leading = diagnosis.edge.sources, None if diagnosis.leading is None else diagnosis.leading[0]
+        sources, leading = diagnosis.edge.sources, None if diagnosis.leading is None else diagnosis.leading.fault.kind
         if confidence is Confidence.MEASURED:
             return self._fail(
                 sources,
@@ -129,18 +126,19 @@ class _Cut:
                 cause=leading,
                 why=diagnosis.measured[0].shown_by[0].text,
             )
-        shown = [observation.text for candidate in diagnosis.of_group(leading or "") for observation in candidate.shown_by]
+        led = (candidate for candidate in diagnosis.candidates if candidate.fault.kind == leading)
+        shown = [observation.text for candidate in led for observation in candidate.shown_by]
         reported: dict[str, object] = {"cause": leading, "why": "; ".join([self._symptom or "", *shown])}
         if confidence is Confidence.INFERRED:
             return self._fail(sources, confidence=confidence, cannot="most likely cannot", **reported)
-        others = tuple(named for named, kind in zip(rivals, diagnosis.kinds, strict=True) if kind.group != (leading or "address"))
+        others = tuple(fault.named("KA302") for fault in diagnosis.rivals(leading or "address"))
         reported["why"] = f"{reported['why']}; not ruled out: {listing(others, 3)}"
-        reported["undecided"] = tuple(kind.word for kind in diagnosis.usual) if confidence is None else None
+        reported["undecided"] = tuple(fault.word for fault in diagnosis.usual) if confidence is None else None
         return self._fail(sources, confidence=Confidence.SUSPECTED, cannot="possibly cannot", rivals=others, **reported)
 
     @staticmethod
     def _catches_up(diagnosis: Diagnosis) -> bool:
-        return diagnosis.leading is not None and diagnosis.leading[0] == PROGRESS.group
+        return diagnosis.leading is not None and diagnosis.leading.fault.in_progress
 
     def _fail(self, sources: tuple[int, ...], **reported: Any) -> Judgement:  # noqa: ANN401
         """Return a failure; `sources` are the brokers that cannot reach this one."""

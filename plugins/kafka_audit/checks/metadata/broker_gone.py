@@ -79,22 +79,22 @@ def _confidence(diagnosis: Diagnosis | None, status: Status) -> Confidence:
     """Return how sure it is why a broker that runs is not registered; of one that does not run, that it is not was measured."""
     if diagnosis is None or status is not Status.FAIL:
         return Confidence.MEASURED
-    return Confidence.SUSPECTED if diagnosis.leading is None else diagnosis.leading[1]
+    return Confidence.SUSPECTED if diagnosis.leading is None else diagnosis.leading.confidence
 
 
 def _of_running(diagnosis: Diagnosis) -> dict[str, Any]:
     """Return what keeps a broker that runs from its registration."""
     leading = diagnosis.leading
-    found = [candidate for candidate in diagnosis.possible if leading is not None and candidate.cause.kind.group == leading[0]]
+    found = [
+        candidate for candidate in diagnosis.possible if leading is not None and candidate.fault.group == leading.fault.group
+    ]
     shown = [observation.text for candidate in found for observation in candidate.shown_by]
     possible = (
-        [candidate.cause.kind for candidate in diagnosis.possible if candidate.shown_by]
-        if leading is None
-        else [found[0].cause.kind]
+        [candidate.fault for candidate in diagnosis.possible if candidate.shown_by] if leading is None else [found[0].fault]
     )
-    faults = tuple(dict.fromkeys(kind.fault for kind in possible))
-    rivals = tuple(kind.fault for kind in (diagnosis.kinds if leading is None else diagnosis.rivals(leading[0])))
-    hedge = "possibly " if leading is None else HEDGE[leading[1]]
+    faults = tuple(dict.fromkeys(fault.sentence for fault in possible))
+    rivals = tuple(fault.sentence for fault in (diagnosis.kinds if leading is None else diagnosis.rivals(leading.fault.group)))
+    hedge = "possibly " if leading is None else HEDGE[leading.confidence]
     why = f"it runs; {hedge}{listing(faults, 3)}{': ' if shown else ''}{shown[0] if shown else ''}"
     if not faults:
         why = "it runs, and nothing shows why it is not registered"
@@ -102,7 +102,7 @@ def _of_running(diagnosis: Diagnosis) -> dict[str, Any]:
     return {
         "why": why,
         "address": address,
-        "cause": found[0].cause.kind.name if found else None,
+        "cause": found[0].fault.kind if found else None,
         "rivals": rivals or None,
         "runs": True,
     }

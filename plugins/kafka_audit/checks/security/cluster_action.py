@@ -14,7 +14,7 @@ from kafka_audit.model.finding import Confidence, Status
 from kafka_audit.model.log_signatures import BY_ID
 from kafka_audit.model.text import brokers
 
-_GROUP = "rights"
+_CODE = "KA401"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,8 +93,8 @@ def _weighed(facts: Facts, undecided: ClusterActionResult) -> ClusterActionResul
     if broken is None:
         passing = next((edge.effect.text for edge in edges if edge.effect.state == "passing"), None)
         return replace(undecided, error=f"{error}; {passing}" if passing else error, needs=needs)
-    rivals = tuple(kind.named("KA401") for kind in broken.rivals(_GROUP))
-    confidence = broken.confidence(_GROUP)
+    rivals = tuple(fault.named(_CODE) for fault in broken.rivals("rights"))
+    confidence = broken.confidence(_CODE)
     if confidence is not None:
         why = first.why if first.allowed is False else f"{first.why}, and {undecided.symptom}"
         return replace(undecided, status=Status.FAIL, why=why, rivals=rivals, confidence=confidence)

@@ -6,7 +6,6 @@ from dataclasses import replace
 from kafka_audit.checks import check
 from kafka_audit.cluster.listeners.inter_broker import Listener
 from kafka_audit.cluster.view import ClusterView
-from kafka_audit.faults.cause import TLS
 from kafka_audit.faults.facts import Facts, facts_of
 from kafka_audit.faults.login_faults import Fault, fault_of_clock, fault_of_handshake, fault_of_line
 from kafka_audit.faults.solver import diagnosed, told_apart
@@ -60,13 +59,13 @@ class _Login:
         fault = fault_of_line(line, refused)
         edges = [edge for edge in self._facts.edges.into(self._broker) if edge.at(self._listener.name)]
         measured = [
-            candidate for edge in edges for candidate in diagnosed(self._facts, edge).measured if candidate.cause.kind == TLS
+            candidate for edge in edges for candidate in diagnosed(self._facts, edge).measured if candidate.fault.layer == "tls"
         ]
         causes = told_apart(measured)
-        names = {candidate.cause.name for candidate in causes}
+        names = {candidate.fault.name for candidate in causes}
         if fault.kind != "handshake" or len(names) != 1:
             return fault
-        if causes[0].cause.observe is clock_wrong:
+        if causes[0].fault.observe is clock_wrong:
             return fault_of_clock(causes[0].shown_by[0].text, causes[0].edge.sources)
         shown = [
             observation.text
@@ -83,23 +82,23 @@ class _Login:
         edges = [edge for edge in self._facts.edges.into(self._broker) if edge.at(self._listener.name)]
         missing = next((edge for edge in edges if edge.effect.state == "missing"), None)
         diagnosis = diagnosed(self._facts, missing or edges[0]) if edges else None
-        fits = diagnosis is not None and not any(candidate.possible for candidate in diagnosis.of_group("login"))
+        fits = diagnosis is not None and not any(candidate.possible for candidate in diagnosis.of_check("KA412"))
         if doubt is None and fits:
             why = "certificate, mechanism and password match, as far as they apply"
             return Status.PASS, Confidence.MEASURED, None, {"why": why}
         clock = (
             None
             if diagnosis is None
-            else next((candidate for candidate in diagnosis.measured if candidate.cause.observe is clock_wrong), None)
+            else next((candidate for candidate in diagnosis.measured if candidate.fault.observe is clock_wrong), None)
         )
         if clock is not None:
             return Status.FAIL, Confidence.MEASURED, fault_of_clock(clock.shown_by[0].text, clock.edge.sources), {}
-        confidence = None if diagnosis is None else diagnosis.confidence("login")
+        confidence = None if diagnosis is None else diagnosis.confidence("KA412")
         if diagnosis is not None and confidence is not None:
-            rivals = tuple(kind.named("KA412") for kind in diagnosis.rivals("login"))
-            shown = [observation.text for candidate in diagnosis.of_group("login") for observation in candidate.shown_by]
+            rivals = tuple(fault.named("KA412") for fault in diagnosis.rivals("login"))
+            shown = [observation.text for candidate in diagnosis.of_check("KA412") for observation in candidate.shown_by]
             why = f"{', '.join(shown[:1]) or 'no other known cause is left'}, and {self._symptom}"
-            left = {candidate.cause.name for candidate in diagnosis.of_group("login") if candidate.possible}
+            left = {candidate.fault.name for candidate in diagnosis.of_check("KA412") if candidate.possible}
             if doubt is None and len(left) == 1 and confidence is Confidence.INFERRED:
                 doubt = fault_of_handshake(left.pop(), self._broker, self._users)
             return Status.FAIL, confidence, doubt, {"why": why, "rivals": rivals} if rivals else {"why": why}

@@ -2,28 +2,15 @@
 
 from collections.abc import Iterator
 
-from kafka_audit.faults.cause import CauseKind, EdgeObservation, cause, fails, works
-from kafka_audit.faults.edges import CONTROL, REPLICATE, Edge
+from kafka_audit.faults.edges import Edge
 from kafka_audit.faults.facts import Facts
+from kafka_audit.faults.fault import EdgeObservation, fails, fault, works
 from kafka_audit.model.read_failure import ReadFailure
 
 _OTHERS = frozenset({ReadFailure.NOT_KAFKA, ReadFailure.NOT_TLS, ReadFailure.MALFORMED_ANSWER})
 
 
-@cause(
-    kind=CauseKind(
-        name="protocol",
-        group="protocol",
-        code="KA302",
-        word="another protocol",
-        fault="another program answers at its address",
-    ),
-    layer=2,
-    edges=(CONTROL, REPLICATE),
-    rare=True,
-    remedy="Stop the program that listens at the advertised address of broker {target}, or advertise the address of the broker.",
-    decided_by="`ss -ltnp` on the host of broker {target}",
-)
+@fault
 def another_protocol(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
     """A probe from the source's own host gets an answer that is not Kafka's; an address seldom leads to two programs.
 

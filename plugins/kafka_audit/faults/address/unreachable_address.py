@@ -2,15 +2,14 @@
 
 from collections.abc import Iterator
 
-from kafka_audit.cluster.answers.log_lines import says
-from kafka_audit.faults.cause import ADDRESS, EdgeObservation, cause, closed_at_once, fails, unknown, works
 from kafka_audit.faults.controller_paths import controller_paths
-from kafka_audit.faults.edges import CONTROL, FOLLOW, REPLICATE, Edge
+from kafka_audit.faults.edges import FOLLOW, Edge
 from kafka_audit.faults.facts import Facts
+from kafka_audit.faults.fault import EdgeObservation, closed_at_once, fails, fault, unknown, works
 from kafka_audit.model.text import brokers, counted
 
 
-@cause(kind=ADDRESS, layer=1, edges=(CONTROL, REPLICATE, FOLLOW), decided_by="`nc -vz -w 3 {host} {port}` on {where}")
+@fault
 def unreachable_address(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
     """A probe from the source's own host, or its log, shows it. Only the same two speak against it: routes differ by host."""
     if edge.kind == FOLLOW:
@@ -33,11 +32,6 @@ def unreachable_address(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
         where = f"from the host of {edge.who}"
         once = "fails in only one sample" if sources & set(found.moving) else "has no result"
         yield unknown("vantages", f"the probe {where} {once}" if asked else f"no probe ran {where}")
-    for line in facts.lines(edge, "KA302")[:1]:
-        yield fails(f"log of broker {line.broker_id}", says(line), direct=True)
-    if not closed:
-        for line in (*facts.lines(edge, "KA412"), *facts.lines(edge, "KA401"))[:1]:
-            yield works(f"log of broker {line.broker_id}", f"{says(line)}, so the connection opens", direct=True)
 
 
 def _connects(facts: Facts, edge: Edge, listener: str) -> Iterator[EdgeObservation]:
@@ -68,10 +62,6 @@ def _to_controllers(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
         missed = [other for other in facts.between.brokers if other != edge.target and _misses(facts, edge.target, other)]
         if missed:
             yield fails(host, f"does not reach {brokers(missed)} either")
-    for line in facts.lines(edge, "KA302")[:1]:
-        yield fails(f"log of broker {line.broker_id}", says(line), direct=True)
-    for line in facts.lines(edge, "KA412")[:1]:
-        yield works(f"log of broker {line.broker_id}", f"{says(line)}, so the connection opens", direct=True)
 
 
 def _misses(facts: Facts, source: int, other: int) -> bool:

@@ -2,21 +2,14 @@
 
 from collections.abc import Iterator
 
-from kafka_audit.faults.cause import LOGIN, EdgeObservation, cause, fails, works
-from kafka_audit.faults.edges import CONTROL, REPLICATE, Edge
+from kafka_audit.faults.edges import Edge
 from kafka_audit.faults.facts import Facts
-from kafka_audit.faults.handshakes import login_lines
+from kafka_audit.faults.fault import EdgeObservation, fails, fault, works
 
 _MAPPED = ("GSSAPI", None)
 
 
-@cause(
-    kind=LOGIN,
-    layer=4,
-    edges=(CONTROL, REPLICATE),
-    decided_by="`Failed to map name` in server.log of broker {target}, or the mapping rules in its server.properties",
-    words="no mapping rule that matches",
-)
+@fault
 def no_mapping_rule(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
     """Only the subject of a certificate (SSL) and a Kerberos name pass through rules. Its own log names what no rule maps."""
     if edge.listener is None or edge.listener.protocol is None:
@@ -26,9 +19,8 @@ def no_mapping_rule(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
         with_what = "PLAINTEXT" if edge.listener.protocol == "PLAINTEXT" else ", ".join(sorted(filter(None, mechanisms)))
         yield works("protocol", f"the brokers' listener is {with_what}", direct=True)
         return
-    yield from login_lines(facts.lines(edge, "KA412"), "principal")
-    faults = [fault for fault in facts.logins(edge.target, edge.listener) if fault.kind == "principal"]
-    for fault in faults:
-        yield fails(f"rules of broker {edge.target}", fault.text)
-    if not faults and edge.sources and all(facts.between.principal(source, edge.target).names for source in edge.sources):
+    found = [one for one in facts.logins(edge.target, edge.listener) if one.kind == "principal"]
+    for one in found:
+        yield fails(f"rules of broker {edge.target}", one.text)
+    if not found and edge.sources and all(facts.between.principal(source, edge.target).names for source in edge.sources):
         yield works(f"rules of broker {edge.target}", "they map the others to a principal")

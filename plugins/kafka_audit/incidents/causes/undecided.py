@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from kafka_audit.faults.cause import PROGRESS
+from kafka_audit.faults.known import known_faults
 from kafka_audit.incidents.causes import log_quotes
 from kafka_audit.incidents.causes.candidates import candidates
 from kafka_audit.incidents.causes.rule import (
@@ -50,7 +50,7 @@ def story(case: Case) -> Story:
         candidates=found,
         **shown,
         follows=follows,
-        waits=any(candidate.cause == PROGRESS.name for candidate in left),
+        waits=not {fault.kind for fault in known_faults() if fault.in_progress}.isdisjoint(candidate.cause for candidate in left),
         followers=followers,
         asked=_asked(case),
         parties=len(followers if follows else case.brokers or _addresses(case)),
