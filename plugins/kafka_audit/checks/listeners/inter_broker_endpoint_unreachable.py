@@ -114,7 +114,7 @@ class _Cut:
             needs = "a vantage with role broker"
             if diagnosis.leading is not None and diagnosis.leading.fault.in_progress:
                 rivals, needs = (diagnosis.leading.fault.named("KA302"),), f"another audit, or {needs}"
-            explained = f"{self._symptom}, which {' or '.join(rivals) or 'no known cause'} explains"
+            explained = f"{self._symptom}, which {' or '.join(rivals) or 'no known fault'} explains"
             return self._unknown(error=explained, needs=needs)
         sources, leading = diagnosis.edge.sources, None if diagnosis.leading is None else diagnosis.leading.fault.kind
         if confidence is Confidence.MEASURED:

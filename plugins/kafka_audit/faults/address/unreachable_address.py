@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from kafka_audit.faults.controller_paths import controller_paths
 from kafka_audit.faults.edges import FOLLOW, Edge
 from kafka_audit.faults.facts import Facts
-from kafka_audit.faults.fault import EdgeObservation, closed_at_once, fails, fault, unknown, works
+from kafka_audit.faults.fault import EdgeObservation, fails, fault, unknown, works
 from kafka_audit.model.text import brokers, counted
 
 
@@ -36,15 +36,13 @@ def unreachable_address(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
 
 def _connects(facts: Facts, edge: Edge, listener: str) -> Iterator[EdgeObservation]:
     """Yield what an open connection shows: it may lead to another address, or not to a broker."""
-    observer, place = f"probe from the host of {brokers(edge.sources)}", (edge.target, listener)
+    place = (edge.target, listener)
     every = (address for address in facts.view.name_addresses if (address.row.broker_id, address.row.listener) == place)
     vain = [address for address in every if address.lasting and address.row.from_broker in edge.sources]
     for address in vain:
         yield fails(f"probe from {address.place}", f"{address.text}, one of {address.count} addresses of {address.row.host}")
-    if any(closed_at_once(probe, edge) for probe in facts.view.probes_of(*place)) and facts.limits(*place) == {}:
-        # As a forward or a proxy does that does not reach the broker behind it.
-        yield unknown(observer, "the connection opens, and is closed before anything is sent, without a limit on connections")
-    elif not vain:
+    if not vain:
+        observer = f"probe from the host of {brokers(edge.sources)}"
         yield works(observer, f"a probe from the host of {edge.who} connects", direct=True)
 
 
