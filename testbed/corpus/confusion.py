@@ -25,17 +25,6 @@ NAMED = frozenset({DECIDED, SUSPECTED, UNDECIDED})
 _SURE = frozenset({"measured", "inferred"})
 _CUT = "KA302"  # the check of several causes, which names the one in its evidence
 _UNREGISTERED = "KA113"  # the same, of a broker that runs
-_LOGIN_FAULTS = {
-    "invalid_certificate": "certificate",
-    "untrusted_certificate": "issuer",
-    "tls_versions_differ": "versions",
-    "client_certificate_refused": "client",
-    "clock_wrong": "clock",
-    "mechanism_not_offered": "mechanism",
-    "wrong_credentials": "credential",
-    "no_mapping_rule": "principal",
-}
-"""What KA412 calls the fault of a login, by cause: a login that fails for another reason is another cause."""
 _OF_KINDS = frozenset(["KA401", "KA403", "KA404", "KA405", "KA406", "KA412", "KA501", "KA508", "KA608"])
 """Checks that name a cause of the matrix: never a mere symptom of another one."""
 _REASONS = _OF_KINDS | {"KA103", "KA111", "KA113", "KA209", "KA216", "KA301", "KA303", "KA304", "KA305"}
@@ -53,7 +42,7 @@ class _Truth:
         own = [known[name] for name in recording.broken_by]
         self.kinds = {fault.kind for fault in own}
         self.names = {*self.kinds, *recording.cause, *({fault.check for fault in own} - {_UNREGISTERED})} - {_CUT}
-        self.faults = {_LOGIN_FAULTS.get(name) for name in recording.broken_by}
+        self.faults = {*recording.broken_by}
         if "tls" in self.kinds:
             self.faults.add("handshake")  # a handshake whose reason is not named
         self.effect = {*recording.effect} - {_CUT} - _OF_KINDS

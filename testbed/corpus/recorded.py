@@ -36,7 +36,7 @@ class Recording:
         version: a key of `catalogue.VERSIONS`.
         preset: how the cluster is made.
         steps: what breaks it.
-        broken_by: the names of the causes that are true of it, as `faults.known.known_faults` has them; empty where none of these is.
+        broken_by: the names of the faults that are true of it, as `faults.known` has them; empty where none of these is.
         cause: the checks that name what is wrong, any of which may head an incident; empty: healthy.
         effect: checks whose failure is a true symptom of it.
         compared: whether the snapshot before the fault is kept beside it.

@@ -83,13 +83,13 @@ TLS = "zookeeper_tls_versions"
 @pytest.mark.parametrize(
     ("document", "verdict"),
     [
-        (told("KA412", "measured", candidates={"tls": "measured"}, kind="versions"), confusion.DECIDED),
+        (told("KA412", "measured", candidates={"tls": "measured"}, kind="tls_versions_differ"), confusion.DECIDED),
         (told("KA412", "measured", candidates={"tls": "measured"}, kind="handshake"), confusion.DECIDED),
-        (told("KA412", "measured", candidates={"tls": "possible"}, kind="certificate"), confusion.WRONG),
+        (told("KA412", "measured", candidates={"tls": "possible"}, kind="invalid_certificate"), confusion.WRONG),
         (told("KA412", "suspected", candidates={"tls": "possible", "address": "possible"}), confusion.SUSPECTED),
         (told("KA105", "suspected", candidates={"tls": "possible", "address": "possible"}), confusion.UNDECIDED),
         (told("KA302", "suspected", candidates={"tls": "possible", "address": "possible"}), confusion.UNDECIDED),
-        (told("KA412", "inferred", candidates={"login": "possible"}, kind="credential"), confusion.WRONG),
+        (told("KA412", "inferred", candidates={"login": "possible"}, kind="wrong_credentials"), confusion.WRONG),
         (told("KA302", "inferred", candidates={"address": "possible", "tls": "ruled_out"}), confusion.WRONG),
         (told("KA302", "suspected", candidates={"address": "possible", "tls": "ruled_out"}), confusion.WRONG),
         (told("KA101", "inferred", candidates={"address": "possible", "tls": "ruled_out"}), confusion.WRONG),

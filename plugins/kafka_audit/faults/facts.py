@@ -5,12 +5,10 @@ from collections.abc import Collection, Iterable, Mapping
 from functools import cached_property
 from statistics import median
 
-from kafka_audit.cluster.listeners.inter_broker import Listener
 from kafka_audit.cluster.throttles import throttled_topics
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.faults.authorizers import Pair, pairs_at
 from kafka_audit.faults.edges import COORDINATE, FOLLOW, Edge, Edges
-from kafka_audit.faults.login_faults import Fault, login_faults
 from kafka_audit.faults.paths import Paths, paths
 from kafka_audit.model.log_signatures import shown_by
 from kafka_audit.model.tables import AuthorityCertificate, Certificate, LogLine, SourceRead
@@ -30,7 +28,6 @@ class Facts:
         self.edges = Edges(view)
         self._paths: dict[tuple[int, str], Paths] = {}
         self._rights: dict[int, tuple[Pair, ...]] = {}
-        self._logins: dict[tuple[int, str], tuple[Fault, ...]] = {}
         self._certificates: dict[str, Mapping[int, Certificate]] = {}
 
     def paths(self, broker: int, listener: str) -> Paths:
@@ -72,12 +69,10 @@ class Facts:
             self._rights[broker] = tuple(pairs_at(self.view, broker)) if self.between.authorizer(broker).value else ()
         return self._rights[broker]
 
-    def logins(self, broker: int, listener: Listener) -> tuple[Fault, ...]:
-        """Return every reason for which a login of brokers at a listener of a broker fails."""
-        key = (broker, listener.name)
-        if key not in self._logins:
-            self._logins[key] = login_faults(self.view, broker, listener)
-        return self._logins[key]
+    def users(self, edge: Edge) -> tuple[int, ...]:
+        """Return the sources of an edge that use the listener where it ends; where it names none, all that do."""
+        users = () if edge.listener is None else self.between.users.get(edge.listener.name, ())
+        return tuple(user for user in users if not edge.sources or user in edge.sources)
 
     def lines(self, edge: Edge, code: str) -> tuple[LogLine, ...]:
         """Return the lines of logs that count and show the fault of a check on an edge, of its sources where these are known."""

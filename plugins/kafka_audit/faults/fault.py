@@ -5,7 +5,7 @@ What none of its observations rules out stays possible, and is named.
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
@@ -27,17 +27,26 @@ class EdgeObservation:
     One that `fails` shows the fault, one that `works` rules it out, one that is `unknown` says why it is neither. A `direct` one
     was made between the two parties of the edge: a probe from that host, a line of that side's log, that side's own answer. All
     others are indirect: settings of both sides, or what another party observed.
+
+    `sources` are those of whom it was observed, where these are not all of the edge; `details` what the fault's remedy names.
     """
 
     state: str
     direct: bool
     observer: str
     text: str
+    sources: tuple[int, ...] = ()
+    details: Mapping[str, str] = field(default_factory=dict, compare=False)
+
+    @property
+    def of_log(self) -> bool:
+        """Whether a line of a log shows it, which often says that something failed, and not why."""
+        return self.observer.startswith("log of ")
 
 
-def fails(observer: str, text: str, *, direct: bool = False) -> EdgeObservation:
+def fails(observer: str, text: str, *, direct: bool = False, sources: Iterable[int] = (), **details: str) -> EdgeObservation:
     """Return an observation that shows a fault."""
-    return EdgeObservation(state="fails", direct=direct, observer=observer, text=text)
+    return EdgeObservation(state="fails", direct=direct, observer=observer, text=text, sources=tuple(sources), details=details)
 
 
 def works(observer: str, text: str, *, direct: bool = False) -> EdgeObservation:
@@ -119,7 +128,9 @@ class Fault:
         lines: the lines of logs that show it.
         decided_by: what would decide, as a template: {target}, {sources}, {where} and {denied} in its sentence; {target}, {host},
             {port} and {address} in its commands.
-        remedy: what repairs it, in a sentence; empty where the check that reports it has steps of its own.
+        remedy: what repairs it, as a template for a sentence, over {target}, {sources} and the details of what shows it; empty
+            where the check that reports it has steps of its own.
+        reason: why a login fails, for a headline, as a template over the same; with `several` brokers, what holds for each.
         observe: what was observed, where `observed` does not end before.
     """
 
@@ -140,6 +151,7 @@ class Fault:
     lines: FaultLines | None = None
     decided_by: str
     remedy: str = ""
+    reason: str = ""
     observe: Callable[[Facts, Edge], Iterable[EdgeObservation]]
 
     def named(self, code: str) -> str:
@@ -181,7 +193,8 @@ class Fault:
         for line in facts.lines(edge, self.lines.check)[:1]:
             depth, text = LAYERS.index(_layer(line, self.lines.check)), says(line)
             if depth == self.depth and self.is_named_by(line):
-                yield fails(f"log of broker {line.broker_id}", text, direct=True)
+                refused = facts.view.logs.refused(line)
+                yield fails(f"log of broker {line.broker_id}", text, direct=True, sources=refused)
             else:
                 passed = f", so {_PASSED[self.layer]}" if depth > self.depth else ""
                 yield works(f"log of broker {line.broker_id}", f"{text}{passed}", direct=True)

@@ -133,9 +133,7 @@ def told_apart(measured: Sequence[WeighedFault]) -> tuple[WeighedFault, ...]:
 
     A line of a log may say that the handshake failed, and not why: it shows several faults at once.
     """
-    more = tuple(
-        candidate for candidate in measured if any(not shown.observer.startswith("log of ") for shown in candidate.shown_by)
-    )
+    more = tuple(candidate for candidate in measured if any(not shown.of_log for shown in candidate.shown_by))
     return more or tuple(candidate for candidate in measured if not candidate.against) or tuple(measured)
 
 

@@ -13,7 +13,8 @@ from kafka_audit.cluster.listeners.inter_broker import InterBroker, Listener
 from kafka_audit.cluster.settings import Setting
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.faults.authorizers import pairs_at
-from kafka_audit.faults.login_faults import login_faults
+from kafka_audit.faults.facts import facts_of
+from kafka_audit.faults.solver import diagnosed
 from kafka_audit.lint.against import changed_view, view_by_settings
 from kafka_audit.lint.members import Member
 from kafka_audit.migration.items import GateItem, HeadedItem
@@ -185,11 +186,13 @@ def _login_faults(view: ClusterView, target: int, users: Sequence[int]) -> Itera
     between, used = view.inter_broker, view.inter_broker.listener(users[0])
     if used is None:
         return
-    found = login_faults(view, target, used)
-    for fault in found:
-        for source in fault.sources:
-            if source in users:
-                yield EdgeFault(edge=(source, target), kind="login", text=clean(fault.text))
+    facts = facts_of(view)
+    of_login = diagnosed(facts, facts.edges.log_in(target, used)).of_check("KA412")
+    # TLS versions are compared below, with those that are not set.
+    for shown in (shown for one in of_login if one.fault.name != "tls_versions_differ" for shown in one.shown_by):
+        for source in users:
+            if not shown.of_log and source in (shown.sources or users):
+                yield EdgeFault(edge=(source, target), kind="login", text=clean(shown.text))
     if used.encrypted:
         yield from filter(None, (_handshake_fault(view, source, target, used) for source in users))
     if not used.logs_in:

@@ -5,18 +5,24 @@ from collections.abc import Iterator
 from kafka_audit.faults.edges import Edge
 from kafka_audit.faults.facts import Facts
 from kafka_audit.faults.fault import EdgeObservation, fails, fault, works
-from kafka_audit.model.finding import Confidence
 
 
 @fault
 def mechanism_not_offered(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
-    """What a probe heard of the running broker, or its settings, beside the mechanism of the others."""
+    """What a probe heard of the running broker, or its settings, which may be newer than what runs."""
     if edge.listener is None or not edge.listener.logs_in:
         return
-    found = [one for one in facts.logins(edge.target, edge.listener) if one.kind == "mechanism"]
-    for one in found:
-        yield fails(f"broker {edge.target}", one.text, direct=one.confidence is Confidence.MEASURED)
-    offered = facts.view.logins.offered_mechanisms(edge.target, edge.listener.name)
-    wanted = {facts.between.mechanism(source).value for source in edge.sources}
-    if not found and offered and wanted and wanted <= offered:
-        yield works(f"broker {edge.target}", f"it offers {', '.join(sorted(filter(None, wanted)))}", direct=True)
+    side, name = f"broker {edge.target}", edge.listener.name
+    offered = facts.view.logins.offered_mechanisms(edge.target, name)
+    wanted: dict[str, list[int]] = {}
+    for source in facts.users(edge):
+        wanted.setdefault(facts.between.mechanism(source).value or "", []).append(source)
+    if not offered or not wanted:
+        return
+    heard = bool(facts.view.logins.probed_mechanisms(edge.target, name))
+    for mechanism, sources in wanted.items():
+        if mechanism and mechanism not in offered:
+            text = f"it offers {', '.join(sorted(offered))}, not {mechanism}"
+            yield fails(side, text, direct=heard, sources=sources, mechanism=mechanism)
+    if wanted.keys() <= offered:
+        yield works(side, f"it offers {', '.join(sorted(wanted))}", direct=True)

@@ -76,6 +76,6 @@ def _of_kind(found: Sequence[WeighedFault]) -> CauseCandidate:
 
 def _evidence(observed: Iterable[EdgeObservation]) -> tuple[Evidence, ...]:
     # A log often says that something failed, and not why: what else shows it comes first.
-    ordered = sorted(observed, key=lambda observation: observation.observer.startswith("log of "))
+    ordered = sorted(observed, key=lambda observation: observation.of_log)
     lines = dict.fromkeys(Evidence(observer=clean(observation.observer), text=clean(observation.text)) for observation in ordered)
     return tuple(lines)[:_SHOWN]
