@@ -2,13 +2,14 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
 from functools import cached_property
 from statistics import median
 
 from kafka_audit.cluster.throttles import throttled_topics
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.faults.authorizers import Pair, pairs_at
-from kafka_audit.faults.edges import COORDINATE, FOLLOW, Edge, Edges
+from kafka_audit.faults.edges import COORDINATE, FOLLOW, Edge, Edges, Effect
 from kafka_audit.faults.paths import Paths, paths
 from kafka_audit.model.log_signatures import shown_by
 from kafka_audit.model.tables import AuthorityCertificate, Certificate, LogLine, SourceRead
@@ -47,6 +48,19 @@ class Facts:
         if self.is_broken(broker, paths.closed):
             return paths.closed
         return self.at_their_brokers(paths.closed) if paths.whole else ()
+
+    def reached(self, broker: int) -> tuple[Edge, ...]:
+        """Return the edges that end at a broker; before them that of all whose probes count (`cut_from`), where one failed."""
+        edges, listener = self.edges.into(broker), self.between.listener(broker)
+        every = () if listener is None else self.view.probes_of(broker, listener.name)
+        probes = {probe.from_broker: probe.failed for probe in every if probe.role == "broker" and probe.from_broker is not None}
+        if not any(probes.values()):
+            return edges
+        sources = sorted(probes)
+        paths, broken = self.used_paths(broker), self.is_broken(broker, self.used_paths(broker).closed)
+        at_home = {*self.at_their_brokers(sources)} if broken or paths.whole else set()
+        counting = tuple(source for source in sources if source in at_home or (broken and source not in paths.losing))
+        return (replace(edges[-1], sources=counting, effect=Effect(state="unknown")), *edges) if counting else edges
 
     def at_their_brokers(self, sources: Iterable[int]) -> tuple[int, ...]:
         """Return those of these brokers that their own probes reach, and lose nothing: others do not start on that host."""

@@ -72,6 +72,11 @@ _MODES: Mapping[str, Callable[[ClusterView], bool]] = {
 }
 
 
+def begins_at(probe: ProbeResult) -> tuple[int, ...]:
+    """Return the broker on whose host a probe begins, as the sources of an observation; none of a vantage of clients."""
+    return () if probe.from_broker is None else (probe.from_broker,)
+
+
 def closed_at_once(probe: ProbeResult, edge: Edge) -> bool:
     """Return whether a source's own host connects, in two samples, and is hung up on before it sends anything."""
     mine = probe.role == "broker" and probe.from_broker in edge.sources

@@ -70,6 +70,25 @@ class EdgeReading:
         named = {source for candidate in self.found for one in candidate.shown_by for source in one.sources}
         return tuple(sorted(named)) or (self.diagnosis.edge.sources if self.diagnosis else ())
 
+    @property
+    def usual(self) -> tuple[Fault, ...]:
+        """What a headline names while nothing is decided."""
+        return () if self.diagnosis is None else self.diagnosis.usual
+
+    @property
+    def in_progress(self) -> bool:
+        """Whether what leads ends by itself."""
+        leading = None if self.diagnosis is None else self.diagnosis.leading
+        return leading is not None and leading.fault.in_progress
+
+    @property
+    def explained_by(self) -> tuple[Fault, ...]:
+        """What may explain the edge: what is in progress, where that leads, else all that is possible."""
+        if self.diagnosis is None:
+            return ()
+        leading = self.diagnosis.leading
+        return (leading.fault,) if leading is not None and leading.fault.in_progress else self.diagnosis.kinds
+
     def filled(self, template: str, sources: Collection[int]) -> str:
         """Return a text of the fault, with what shows it."""
         target = self.diagnosis.edge.target if self.diagnosis else None
@@ -79,28 +98,21 @@ class EdgeReading:
     @property
     def rivals(self) -> tuple[Fault, ...]:
         """What else is not ruled out, one fault of each kind."""
-        if self.diagnosis is None:
-            return ()
-        leading = self.diagnosis.leading
-        return tuple(
-            fault
-            for fault in self.diagnosis.kinds
-            if fault.check != self.code or (leading is not None and fault.group != leading.fault.group)
-        )
+        named = (one.fault.group for one in self.found if self.state == BROKEN or one.fault.layer == "tcp")
+        own = next(named, "")
+        return () if self.diagnosis is None else self.diagnosis.rivals(own)
 
 
 def read(facts: Facts, code: str, edges: Sequence[Edge]) -> EdgeReading:
     """Return what the edges to one broker mean to a check; the first of these that decides is read."""
-    found = [diagnosed(facts, edge) for edge in edges]
-    for diagnosis in found:
-        if own := [candidate for candidate in diagnosis.measured if candidate.fault.check == code]:
-            names = {one.fault.name for one in told_apart([one for one in own if one.fault.group == own[0].fault.group])}
-            alike = (candidate for other in found for candidate in other.measured if candidate.fault.name in names)
-            return EdgeReading(code=code, state=BROKEN, diagnosis=diagnosis, found=tuple(alike))
-    if not found:
+    for diagnosis in (diagnosed(facts, edge) for edge in edges):
+        if own := [candidate for candidate in diagnosis.of_check(code) if candidate.measured]:
+            alike = told_apart([candidate for candidate in own if candidate.fault.group == own[0].fault.group])
+            return EdgeReading(code=code, state=BROKEN, diagnosis=diagnosis, found=alike)
+    if not edges:
         return EdgeReading(code=code, state=UNSEEN, diagnosis=None)
-    broken = next((diagnosis for diagnosis in found if diagnosis.edge.effect.state == "missing"), None)
-    diagnosis = broken or found[0]
+    broken = next((diagnosed(facts, edge) for edge in edges if edge.effect.state == "missing"), None)
+    diagnosis = broken or diagnosed(facts, edges[0])
     left = tuple(candidate for candidate in diagnosis.of_check(code) if candidate.possible)
     if facts.accepted(diagnosis.edge.target) is not None:
         left = tuple(candidate for candidate in left if candidate.shown_by or candidate.fault.layer not in _AT_THE_DOOR)
@@ -111,9 +123,10 @@ def read(facts: Facts, code: str, edges: Sequence[Edge]) -> EdgeReading:
     if broken is None:
         # Of a broker that does not answer no effect is known; settings that show why are enough.
         silent = facts.between.asked and facts.edges.own_view(diagnosis.edge.target) is None
-        alone = silent and len(shown) == 1
+        alone = silent and len(shown) == 1 and shown[0].fault.layer in _AT_THE_DOOR
         return replace(reading, state=BROKEN, confidence=Confidence.INFERRED, found=shown) if alone else reading
     if broken.leading is None or broken.leading.fault.check != code:
-        return replace(reading, state=UNDECIDED if broken.leading is None else EXPLAINED)
+        state = UNDECIDED if broken.leading is None else EXPLAINED
+        return replace(reading, state=state, confidence=Confidence.SUSPECTED)
     led = tuple(candidate for candidate in shown or left if candidate.fault.group == broken.leading.fault.group)
     return replace(reading, state=BROKEN, confidence=broken.leading.confidence, found=led)

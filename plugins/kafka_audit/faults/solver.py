@@ -1,8 +1,8 @@
 """The diagnosis of an edge: its candidates, each with what speaks for and against it, and how sure the first of them is."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property, partial
 from typing import NamedTuple
 
 from kafka_audit.cluster.view import ClusterView
@@ -50,12 +50,18 @@ class Leading(NamedTuple):
     confidence: Confidence
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class Diagnosis:
-    """What is known of one edge. Candidates are in the order of layers; those that are ruled out are among them."""
+    """What is known of one edge, as far as it was asked for: each of its faults is weighed once."""
 
     edge: Edge
-    candidates: tuple[WeighedFault, ...]
+    faults: tuple[Fault, ...]
+    weighed: Callable[[Fault], WeighedFault]
+
+    @cached_property
+    def candidates(self) -> tuple[WeighedFault, ...]:
+        """All candidates, in the order of layers; those that are ruled out are among them."""
+        return tuple(map(self.weighed, self.faults))
 
     @cached_property
     def measured(self) -> tuple[WeighedFault, ...]:
@@ -69,7 +75,7 @@ class Diagnosis:
 
     def of_check(self, code: str) -> tuple[WeighedFault, ...]:
         """Return the candidates that one check reports, those that are ruled out among them."""
-        return tuple(candidate for candidate in self.candidates if candidate.fault.check == code)
+        return tuple(self.weighed(fault) for fault in self.faults if fault.check == code)
 
     @cached_property
     def kinds(self) -> tuple[Fault, ...]:
@@ -145,28 +151,23 @@ class _DiagnosesByEdge:
 
 
 def diagnosed(facts: Facts, edge: Edge) -> Diagnosis:
-    """Return the diagnosis of an edge; it is weighed once for each view."""
+    """Return the diagnosis of an edge; there is one for each view."""
     known = facts.view.derived(_DiagnosesByEdge).by_edge
     if edge not in known:
-        known[edge] = _weighed(facts, edge)
+        faults = tuple(fault for fault in known_faults() if fault.concerns(facts.view, edge))
+        known[edge] = Diagnosis(edge=edge, faults=faults, weighed=cache(partial(_weighed, facts, edge)))
     return known[edge]
 
 
-def _weighed(facts: Facts, edge: Edge) -> Diagnosis:
-    found = []
-    for fault in known_faults():
-        if fault.concerns(facts.view, edge):
-            observed = tuple(fault.observed(facts, edge))
-            found.append(
-                WeighedFault(
-                    fault=fault,
-                    edge=edge,
-                    shown_by=tuple(observation for observation in observed if observation.state == "fails"),
-                    against=tuple(observation for observation in observed if observation.state == "works"),
-                    left_open_by=tuple(observation for observation in observed if observation.state == "unknown"),
-                )
-            )
-    return Diagnosis(edge=edge, candidates=tuple(found))
+def _weighed(facts: Facts, edge: Edge, fault: Fault) -> WeighedFault:
+    observed = tuple(fault.observed(facts, edge))
+    return WeighedFault(
+        fault=fault,
+        edge=edge,
+        shown_by=tuple(observation for observation in observed if observation.state == "fails"),
+        against=tuple(observation for observation in observed if observation.state == "works"),
+        left_open_by=tuple(observation for observation in observed if observation.state == "unknown"),
+    )
 
 
 def diagnoses_into(view: ClusterView, broker: int, among: tuple[int, ...] = ()) -> tuple[Diagnosis, ...]:

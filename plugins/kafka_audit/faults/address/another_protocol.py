@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from kafka_audit.faults.edges import Edge
 from kafka_audit.faults.facts import Facts
-from kafka_audit.faults.fault import EdgeObservation, fails, fault, works
+from kafka_audit.faults.fault import EdgeObservation, begins_at, fails, fault, works
 from kafka_audit.model.read_failure import ReadFailure
 
 _OTHERS = frozenset({ReadFailure.NOT_KAFKA, ReadFailure.NOT_TLS, ReadFailure.MALFORMED_ANSWER})
@@ -23,7 +23,7 @@ def another_protocol(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
         side = f"probe from broker {probe.from_broker}'s host" if direct else f"vantage {probe.vantage}"
         stop = probe.failed if probe.state == "closed" else None
         if stop is not None and stop.failure in _OTHERS:
-            yield fails(side, f"the port is open, and {stop.failure.words}", direct=direct)
+            yield fails(side, f"the port is open, and {stop.failure.words}", direct=direct, sources=begins_at(probe))
         elif stop is not None and (stop.layer, stop.failure) == ("api", ReadFailure.TIMEOUT):
             yield fails(side, "the port is open, and nothing answers Kafka's requests there")
         elif "api" in probe.passed:

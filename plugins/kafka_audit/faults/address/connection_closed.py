@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from kafka_audit.faults.edges import Edge
 from kafka_audit.faults.facts import Facts
-from kafka_audit.faults.fault import EdgeObservation, closed_at_once, fails, fault, works
+from kafka_audit.faults.fault import EdgeObservation, begins_at, closed_at_once, fails, fault, works
 from kafka_audit.model.read_failure import ReadFailure
 
 _AT_REQUEST = frozenset({ReadFailure.CLOSED, ReadFailure.RESET})
@@ -24,8 +24,10 @@ def connection_closed(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
         side = f"probe from broker {probe.from_broker}'s host" if mine else f"vantage {probe.vantage}"
         failure = probe.failed.failure if probe.failed is not None and probe.failed.layer == "api" else None
         if unlimited and closed_at_once(probe, edge):
-            yield fails(side, "the connection opens, and is closed before anything is sent", direct=True)
+            yield fails(
+                side, "the connection opens, and is closed before anything is sent", direct=True, sources=begins_at(probe)
+            )
         elif mine and probe.repeated and failure in _AT_REQUEST:
-            yield fails(side, "the connection opens, and is closed at the first request", direct=True)
+            yield fails(side, "the connection opens, and is closed at the first request", direct=True, sources=begins_at(probe))
         elif "api" in probe.passed or (failure and failure not in {ReadFailure.CLOSED_AT_ONCE, *_AT_REQUEST}):
             yield works(side, f"a connection to {probe.endpoint.address} stays open", direct=mine)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from kafka_audit.faults.edges import Edge
 from kafka_audit.faults.facts import Facts
-from kafka_audit.faults.fault import EdgeObservation, closed_at_once, fails, fault, works
+from kafka_audit.faults.fault import EdgeObservation, begins_at, closed_at_once, fails, fault, works
 
 _LOW = 100  # what brokers and the tools on their hosts reach
 
@@ -23,7 +23,9 @@ def connection_limit(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
     for probe in facts.view.probes_of(edge.target, listener):
         if closed_at_once(probe, edge):
             text = "the connection opens, and is closed before anything is sent"
-            yield fails(f"probe from broker {probe.from_broker}'s host", text, direct=limits is not None)
+            yield fails(
+                f"probe from broker {probe.from_broker}'s host", text, direct=limits is not None, sources=begins_at(probe)
+            )
     low = {key: value for key, value in (limits or {}).items() if any(_is_low(part) for part in value.split(","))}
     if low:
         named = ", ".join(f"{key}={value}" for key, value in low.items())

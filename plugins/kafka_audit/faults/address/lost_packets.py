@@ -47,7 +47,7 @@ def _to_broker(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
     probes = [probe for probe in facts.view.probes_of(edge.target, listener) if probe.role == "broker"]
     own = {probe.from_broker: probe for probe in probes if probe.from_broker in edge.sources}
     for source in sorted({*facts.paths(edge.target, listener).losing} & {*edge.sources}):
-        yield fails(f"probe from broker {source}'s host", LOST, direct=True)
+        yield fails(f"probe from broker {source}'s host", LOST, direct=True, sources=(source,))
     if not edge.sources or len(own) < len(edge.sources):
         return
     if all(map(unanswered, own.values())):

@@ -21,9 +21,10 @@ def unreachable_address(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
     sources = set(edge.sources)
     closed = sources & set(found.closed)
     for source in sorted(closed):
-        layer = found.failed.get(source)
-        how = "" if layer is None else f" at {layer.layer}: {layer.error or 'an unknown error'}"
-        yield fails(f"probe from broker {source}'s host", f"fails{how}", direct=True)
+        side, layer = f"probe from broker {source}'s host", found.failed[source]
+        error = layer.error or "an unknown error"
+        text = f"fails at {layer.layer}: {error}"
+        yield fails(side, text, direct=True, sources=(source,), layer=layer.layer, error=error)
     if sources and sources <= set(found.open):
         yield from _connects(facts, edge, edge.listener.name)
     elif sources and not closed:
