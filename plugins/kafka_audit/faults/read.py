@@ -98,8 +98,7 @@ class EdgeReading:
     @property
     def rivals(self) -> tuple[Fault, ...]:
         """What else is not ruled out, one fault of each kind."""
-        named = (one.fault.group for one in self.found if self.state == BROKEN or one.fault.layer == "tcp")
-        own = next(named, "")
+        own = self.found[0].fault.group if self.state == BROKEN else ""
         return () if self.diagnosis is None else self.diagnosis.rivals(own)
 
 

@@ -91,7 +91,8 @@ def _cut(edge: Edge, reading: EdgeReading) -> dict[str, object]:
         return evidence | {"layer": details.get("layer", reading.found[0].fault.layer), "error": details.get("error"), "why": why}
     evidence["why"] = "; ".join([edge.effect.text, *shown])
     if reading.confidence is not Confidence.INFERRED:
-        others = tuple(fault.named(_CODE) for fault in reading.rivals)
+        rivals = (fault for fault in reading.rivals if reading.state == BROKEN or fault.layer != "tcp")  # it speaks of an address
+        others = tuple(fault.named(_CODE) for fault in rivals)
         evidence |= {"rivals": others, "why": f"{evidence['why']}; not ruled out: {listing(others, 3)}"}
     return evidence
 
