@@ -78,7 +78,7 @@ def _verdict(facts: Facts, broker: int, listener: Listener, reading: EdgeReading
 
 def _words(facts: Facts, broker: int, listener: Listener, reading: EdgeReading) -> dict[str, object]:
     controller = facts.between.controller
-    every = read(facts, _CODE, [facts.edges.log_in(broker, listener)])  # whoever else the same fault keeps out
+    every = read(facts, _CODE, [facts.edges.log_in(broker, listener)])  # whom else the same fault keeps out
     more = every.sources if reading.fault is not None and every.fault is reading.fault else ()
     sources = tuple(sorted({*reading.sources, *more})) or facts.between.users.get(listener.name, ())
     whom = f"controller {controller}" if controller in sources else brokers(sources) if sources else "other brokers"
