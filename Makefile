@@ -2,7 +2,7 @@
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo audit check accept test integration scenarios corpus healthy recordings kills soak differential says fuzz lint airflow docs site lock sbom bench kerberos clean install needs-python needs-java needs-namespaces
+.PHONY: help demo audit check fault accept test integration scenarios corpus healthy recordings kills soak differential says fuzz lint airflow docs site lock sbom bench kerberos clean install needs-python needs-java needs-namespaces
 
 VENV := .venv
 BIN := $(VENV)/bin
@@ -80,6 +80,9 @@ lint: $(INSTALLED) ## run ruff, mypy and import-linter, and check that all requi
 
 check: $(INSTALLED) ## begin a check: its module, cases, fault of the corpus and line of the changelog FAMILY= NAME= [TITLE=]
 	@$(BIN)/python -m testbed.new_check "$(FAMILY)" "$(NAME)" $(if $(TITLE),--title "$(TITLE)")
+
+fault: $(INSTALLED) ## begin a fault of an edge: its module, data with cases, and line of the changelog FAMILY= NAME= [TITLE=]
+	@$(BIN)/python -m testbed.new_fault "$(FAMILY)" "$(NAME)" $(if $(TITLE),--title "$(TITLE)")
 
 # The pages are generated, so git shows what changes in them.
 accept: $(INSTALLED) ## show what changed in expected results, and accept it: cases, texts, stories, needs, pages [ONLY=KA304] [SHOW=1]

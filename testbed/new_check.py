@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).parents[1]
 CHECKS = Path("plugins/kafka_audit/checks")
 _CODE = re.compile(r'code="(KA[0-9]{3})"')
-_NAME = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*")
+NAME = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*")
 _VERBS = ("check", "ensure", "test")
 _LAST_OF_FAMILY = 100
 
@@ -175,10 +175,10 @@ def stubs(root: Path, code: str, family: str, name: str, title: str) -> Iterator
     before = faults.read_text(encoding="utf-8") if faults.exists() else ""
     yield faults, (before + _FAULT.format(**filled)).lstrip()
     changelog = root / "CHANGELOG.md"
-    yield changelog, _with_line(changelog.read_text(encoding="utf-8"), f"- {code} `{name}`: {title[0].lower()}{title[1:]}.")
+    yield changelog, with_line(changelog.read_text(encoding="utf-8"), f"- {code} `{name}`: {title[0].lower()}{title[1:]}.")
 
 
-def _with_line(changelog: str, line: str) -> str:
+def with_line(changelog: str, line: str) -> str:
     """Return the changelog with a line at the end of what is added in the newest release."""
     start = changelog.index("### Added")
     end = changelog.find("\n### ", start)
@@ -194,7 +194,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--title", default="", help="the fault in one sentence, without a full stop")
     options = parser.parse_args(arguments)
     names = {check.name for check in catalogue().values()}
-    if not _NAME.fullmatch(options.name) or options.name.startswith(_VERBS) or options.name in names:
+    if not NAME.fullmatch(options.name) or options.name.startswith(_VERBS) or options.name in names:
         parser.error(f"the name {options.name!r} is taken, or does not say the fault in snake_case")
     code = next_code(options.family, used_codes(ROOT))
     title = options.title.rstrip(".") or options.name.replace("_", " ").capitalize()

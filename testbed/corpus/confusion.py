@@ -9,7 +9,7 @@ from collections import Counter, defaultdict
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from kafka_audit.faults.known import causes
+from kafka_audit.faults.known import known_faults
 from testbed.corpus.documents import documents
 from testbed.corpus.inputs import INPUTS
 from testbed.corpus.recorded import CLUSTERS, SUFFIX, Recording, recordings, unpacked, unrecorded
@@ -25,17 +25,6 @@ NAMED = frozenset({DECIDED, SUSPECTED, UNDECIDED})
 _SURE = frozenset({"measured", "inferred"})
 _CUT = "KA302"  # the check of several causes, which names the one in its evidence
 _UNREGISTERED = "KA113"  # the same, of a broker that runs
-_LOGIN_FAULTS = {
-    "invalid_certificate": "certificate",
-    "untrusted_certificate": "issuer",
-    "tls_versions_differ": "versions",
-    "client_certificate_refused": "client",
-    "clock_wrong": "clock",
-    "mechanism_not_offered": "mechanism",
-    "wrong_credentials": "credential",
-    "no_mapping_rule": "principal",
-}
-"""What KA412 calls the fault of a login, by cause: a login that fails for another reason is another cause."""
 _OF_KINDS = frozenset(["KA401", "KA403", "KA404", "KA405", "KA406", "KA412", "KA501", "KA508", "KA608"])
 """Checks that name a cause of the matrix: never a mere symptom of another one."""
 _REASONS = _OF_KINDS | {"KA103", "KA111", "KA113", "KA209", "KA216", "KA301", "KA303", "KA304", "KA305"}
@@ -49,11 +38,11 @@ class _Truth:
     """What is wrong with a recorded cluster, in the words that documents have for it."""
 
     def __init__(self, recording: Recording) -> None:
-        kinds = {cause.name: cause.kind for cause in causes()}
-        own = [kinds[name] for name in recording.broken_by]
-        self.kinds = {kind.name for kind in own}
-        self.names = {*self.kinds, *recording.cause, *({kind.code for kind in own} - {_UNREGISTERED})} - {_CUT}
-        self.faults = {_LOGIN_FAULTS.get(name) for name in recording.broken_by}
+        known = {fault.name: fault for fault in known_faults()}
+        own = [known[name] for name in recording.broken_by]
+        self.kinds = {fault.kind for fault in own}
+        self.names = {*self.kinds, *recording.cause, *({fault.check for fault in own} - {_UNREGISTERED})} - {_CUT}
+        self.faults = {*recording.broken_by}
         if "tls" in self.kinds:
             self.faults.add("handshake")  # a handshake whose reason is not named
         self.effect = {*recording.effect} - {_CUT} - _OF_KINDS
@@ -149,7 +138,7 @@ def judged(names: Iterable[str]) -> Verdicts:
 
 def of_causes() -> tuple[str, ...]:
     """Return the recordings of clusters that a cause broke, in the order of causes."""
-    order = [cause.name for cause in causes()]
+    order = [fault.name for fault in known_faults()]
     recorded = [
         recording
         for recording in recordings().values()

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
+from kafka_audit.faults import edges
 from kafka_audit.model.tables import TABLES, Snapshot, columns
 from testbed.corpus.catalogue import VERSIONS, Control, Fault, Step, controls, demands, faults, steps
 from testbed.errors import BedError
@@ -36,7 +37,7 @@ class Recording:
         version: a key of `catalogue.VERSIONS`.
         preset: how the cluster is made.
         steps: what breaks it.
-        broken_by: the names of the causes that are true of it, as `faults.known` has them; empty where none of these is.
+        broken_by: the names of the faults that are true of it, as `faults.known` has them; empty where none of these is.
         cause: the checks that name what is wrong, any of which may head an incident; empty: healthy.
         effect: checks whose failure is a true symptom of it.
         compared: whether the snapshot before the fault is kept beside it.
@@ -78,9 +79,10 @@ def recordings() -> dict[str, Recording]:
 
 @cache
 def unrecorded() -> dict[tuple[str, str], str]:
-    """Return why a cause has no recording in a mode, by the names of both."""
-    raw = yaml.load((HERE / "unrecorded.yaml").read_text(encoding="utf-8"), yaml.CSafeLoader)
-    return {(cause, mode): why for cause, modes in raw.items() for mode, why in modes.items()}
+    """Return why a fault has no recording in a mode, by the names of both: `unrecorded` in the fault's file."""
+    files = sorted(Path(edges.__file__).parent.glob("*/*.yaml"))
+    raw = {path.stem: yaml.load(path.read_text(encoding="utf-8"), yaml.CSafeLoader) for path in files}
+    return {(name, mode): why for name, data in raw.items() for mode, why in data.get("unrecorded", {}).items()}
 
 
 def _recording(name: str, version: str, raw: Mapping[str, Any]) -> Recording:

@@ -10,8 +10,8 @@ from checks.cases import base
 from checks.world import snapshots
 from cluster_views import cluster_views
 from kafka_audit import faults
-from kafka_audit.faults.known import causes
-from kafka_audit.faults.solver import Diagnosis, WeighedCause, coordinating, diagnoses_into, following
+from kafka_audit.faults.known import known_faults
+from kafka_audit.faults.solver import Diagnosis, WeighedFault, coordinating, diagnoses_into, following
 
 FOLDER = Path(faults.__file__).parent
 
@@ -20,7 +20,7 @@ def _cases() -> dict[str, dict[str, Any]]:
     found = {}
     for path in sorted(FOLDER.glob("*/*.yaml")):
         raw = yaml.load(path.read_text(encoding="utf-8"), yaml.CSafeLoader)
-        assert raw["cause"] == path.stem
+        assert raw["fault"] == path.stem
         found |= {f"{path.stem}-{name}": {"world": raw.get("world", {})} | case for name, case in raw["cases"].items()}
     return found
 
@@ -40,8 +40,8 @@ def diagnosed() -> dict[str, Diagnosis]:
     return found
 
 
-def candidate(found: Diagnosis, name: str) -> WeighedCause:
-    return next(one for one in found.candidates if one.cause.name == name)
+def candidate(found: Diagnosis, name: str) -> WeighedFault:
+    return next(one for one in found.candidates if one.fault.name == name)
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -54,21 +54,21 @@ def test_a_case_is_observed_as_written(diagnosed, name):
     assert bool(found.shown_by) is ("shown" in case), [row.text for row in found.shown_by]
     assert bool(found.against) is ("against" in case), [row.text for row in found.against]
     leading = diagnosed[name].leading
-    assert (f"{leading[0]} {leading[1].value}" if leading else "none") == case["leading"]
+    assert (f"{leading.fault.group} {leading.confidence.value}" if leading else "none") == case["leading"]
 
 
 def test_what_a_cluster_cannot_have_is_no_candidate(diagnosed):
-    found = {name: {one.cause.name for one in diagnosed[name].candidates} for name in CASES}
+    found = {name: {one.fault.name for one in diagnosed[name].candidates} for name in CASES}
     assert "migration_lost_update" not in found["unreachable_address-a_probe_from_the_controller_fails"]
     assert "migration_lost_update" in found["migration_lost_update-every_view_is_new"]
 
 
 def test_each_cause_has_a_case_that_shows_it_or_leaves_it_open_and_a_near_one():
-    for cause in causes():
-        own = [case for name, case in CASES.items() if name.startswith(f"{cause.name}-")]
-        assert any("shown" in case or "against" not in case for case in own), cause.name
-        assert any("near" in case for case in own), cause.name
-        assert cause.observe.__doc__, cause.name
+    for fault in known_faults():
+        own = [case for name, case in CASES.items() if name.startswith(f"{fault.name}-")]
+        assert any("shown" in case or "against" not in case for case in own), fault.name
+        assert any("near" in case for case in own), fault.name
+        assert fault.observe.__doc__, fault.name
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from faults import known, subjects
-from kafka_audit.faults.known import causes
+from kafka_audit.faults.known import known_faults
 from samples import sampled
 from testbed.corpus import confusion
 from testbed.corpus.documents import Document, documents
@@ -57,7 +57,7 @@ def test_a_healthy_cluster_has_no_incident(name):
 
 def test_every_cause_is_recorded_in_both_modes_or_has_a_reason_why_not():
     found = {(cause, one.mode) for one in RECORDED.values() for cause in one.broken_by}
-    wanted = {(cause.name, mode) for cause in causes() for mode in ("ZooKeeper", "KRaft")}
+    wanted = {(fault.name, mode) for fault in known_faults() for mode in ("ZooKeeper", "KRaft")}
     assert found | unrecorded().keys() == wanted
     assert not found & unrecorded().keys()
     assert len({cause for cause, _ in found}) >= 16
@@ -83,13 +83,13 @@ TLS = "zookeeper_tls_versions"
 @pytest.mark.parametrize(
     ("document", "verdict"),
     [
-        (told("KA412", "measured", candidates={"tls": "measured"}, kind="versions"), confusion.DECIDED),
+        (told("KA412", "measured", candidates={"tls": "measured"}, kind="tls_versions_differ"), confusion.DECIDED),
         (told("KA412", "measured", candidates={"tls": "measured"}, kind="handshake"), confusion.DECIDED),
-        (told("KA412", "measured", candidates={"tls": "possible"}, kind="certificate"), confusion.WRONG),
+        (told("KA412", "measured", candidates={"tls": "possible"}, kind="invalid_certificate"), confusion.WRONG),
         (told("KA412", "suspected", candidates={"tls": "possible", "address": "possible"}), confusion.SUSPECTED),
         (told("KA105", "suspected", candidates={"tls": "possible", "address": "possible"}), confusion.UNDECIDED),
         (told("KA302", "suspected", candidates={"tls": "possible", "address": "possible"}), confusion.UNDECIDED),
-        (told("KA412", "inferred", candidates={"login": "possible"}, kind="credential"), confusion.WRONG),
+        (told("KA412", "inferred", candidates={"login": "possible"}, kind="wrong_credentials"), confusion.WRONG),
         (told("KA302", "inferred", candidates={"address": "possible", "tls": "ruled_out"}), confusion.WRONG),
         (told("KA302", "suspected", candidates={"address": "possible", "tls": "ruled_out"}), confusion.WRONG),
         (told("KA101", "inferred", candidates={"address": "possible", "tls": "ruled_out"}), confusion.WRONG),

@@ -117,7 +117,8 @@ def test_the_logger_and_the_level_decide_between_equal_texts():
 
 def test_exceptions_below_a_line_are_read_with_it():
     (answer,) = read(
-        f"{TIME} ERROR [KafkaServer id=1] Fatal error during KafkaServer startup. Prepare to shutdown (kafka.server.KafkaServer)\n"
+        f"{TIME} ERROR [KafkaServer id=1] Fatal error during KafkaServer startup. Prepare to shutdown "
+        "(kafka.server.KafkaServer)\n"
         "org.apache.kafka.common.KafkaException: Socket server failed to bind to 0.0.0.0:9092: Address already in use.\n"
         "\tat kafka.network.Acceptor.openServerSocket(SocketServer.scala:778)\n"
         "Caused by: java.net.BindException: Address already in use\n"

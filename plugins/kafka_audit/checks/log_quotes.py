@@ -1,6 +1,6 @@
 """Log lines of brokers about a fault, quoted as evidence, with host and time."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from kafka_audit.checks.incident import Case
 from kafka_audit.cluster.answers.log_lines import quoted
@@ -34,6 +34,11 @@ def to_zookeeper(case: Case) -> tuple[Evidence, ...]:
 def of_nodes(case: Case, code: str) -> tuple[Evidence, ...]:
     """Return the lines of controllers and brokers that count for a check, wherever they are from."""
     return _quotes(case, case.view.logs.of_nodes(code))
+
+
+def of_other_faults(case: Case, nodes: Collection[int], codes: Collection[str]) -> tuple[Evidence, ...]:
+    """Return the lines of these nodes that count, and show no fault of these checks: what none of them explains."""
+    return _quotes(case, case.view.logs.of_other_faults(nodes, codes))
 
 
 def idle(case: Case, codes: Sequence[str]) -> tuple[Evidence, ...]:

@@ -6,19 +6,15 @@ from dataclasses import dataclass, replace
 
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.compare.addresses import address_text, canonical_address, canonical_text
-from kafka_audit.faults.cause import PROGRESS
 from kafka_audit.faults.controller_paths import LOG, ControllerPath, controller_paths
 from kafka_audit.faults.edges import Edge, Effect
 from kafka_audit.faults.facts import Facts, facts_of
 from kafka_audit.faults.identities import answering_brokers
-from kafka_audit.faults.known import causes
+from kafka_audit.faults.known import known_faults
 from kafka_audit.faults.serve_edges import BROKEN, ServeEdge, ServeEdges
-from kafka_audit.faults.solver import Diagnosis, WeighedCause, diagnosed
+from kafka_audit.faults.solver import Diagnosis, WeighedFault, diagnosed
 from kafka_audit.faults.vote_edges import VoteEdges
 from kafka_audit.model.finding import Confidence
-
-_LAYERS = {1: "tcp", 2: "api", 3: "tls", 4: "sasl", 5: "rights", 6: "effect"}
-"""The names of the layers of causes."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -156,21 +152,21 @@ def _diagnosed(facts: Facts, diagnosis: Diagnosis) -> Iterator[EdgeState]:
         return
     layer, text, sources = "effect", edge.effect.text, edge.sources
     if leading is not None:
-        first = next(candidate for candidate in diagnosis.possible if candidate.cause.kind.group == leading[0])
+        first = next(candidate for candidate in diagnosis.possible if candidate.fault is leading.fault)
         # What is only suspected says nothing of a layer: what is known is that the edge has no effect.
-        layer = layer if leading[1] is Confidence.SUSPECTED else _LAYERS[first.cause.layer]
-        fault = f"{first.cause.kind.fault} ({leading[1]})"
-        text = first.shown_by[0].text if leading[1] is Confidence.MEASURED else f"{edge.effect.text}; {fault}"
+        layer = layer if leading.confidence is Confidence.SUSPECTED else first.fault.layer
+        named = f"{first.fault.sentence} ({leading.confidence})"
+        text = first.shown_by[0].text if leading.confidence is Confidence.MEASURED else f"{edge.effect.text}; {named}"
         sources = edge.sources or tuple(_shown_for(facts, edge, first))
-    state = "unknown" if leading is not None and leading[0] == PROGRESS.group else "broken"
+    state = "unknown" if leading is not None and leading.fault.in_progress else "broken"
     for source in sources:
         yield EdgeState(source=source, target=edge.target, state=state, layer=layer, text=text)
 
 
-def _shown_for(facts: Facts, edge: Edge, candidate: WeighedCause) -> Iterator[int]:
+def _shown_for(facts: Facts, edge: Edge, candidate: WeighedFault) -> Iterator[int]:
     """Yield the sources for which a cause shows; those of a kind that nothing was observed of alone are asked together."""
     listener = "" if edge.listener is None else edge.listener.name
-    alone = {line.broker_id for code in {cause.kind.code for cause in causes()} for line in facts.lines(edge, code)}
+    alone = {line.broker_id for code in {fault.check for fault in known_faults()} for line in facts.lines(edge, code)}
     alone |= {probe.from_broker for probe in facts.view.probes_of(edge.target, listener) if probe.from_broker is not None}
     for kind in facts.between.kinds:
         others = [source for source in kind if source != edge.target]
@@ -178,7 +174,7 @@ def _shown_for(facts: Facts, edge: Edge, candidate: WeighedCause) -> Iterator[in
         for sources in (*((source,) for source in others if source in alone), together):
             observed = [
                 observation
-                for observation in candidate.cause.observed(facts, replace(edge, sources=sources))
+                for observation in candidate.fault.observed(facts, replace(edge, sources=sources))
                 if observation.direct
             ]
             if sources and observed and all(observation.state != "works" for observation in observed):

@@ -2,7 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 from kafka_audit.cluster.answers.observers import Observer
@@ -129,6 +129,11 @@ class Edges:
         absent = self.absent(broker)
         effect = Effect(state="missing", text=_out_of_isr(broker, absent)) if absent else _UNKNOWN
         return (*found, self._edge(REPLICATE, broker, absent, effect))
+
+    def log_in(self, broker: int, listener: Listener) -> Edge:
+        """Return the edge of all brokers that use a listener to one of them: no effect is of it alone."""
+        edge = self._edge(REPLICATE, broker, (), _UNKNOWN)
+        return replace(edge, listener=listener, endpoint=self.endpoint(broker, listener.name))
 
     def follow(self, broker: int) -> Edge:
         """Return the edge from a KRaft broker to its controllers."""

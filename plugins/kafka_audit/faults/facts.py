@@ -2,15 +2,14 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
 from functools import cached_property
 from statistics import median
 
-from kafka_audit.cluster.listeners.inter_broker import Listener
 from kafka_audit.cluster.throttles import throttled_topics
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.faults.authorizers import Pair, pairs_at
-from kafka_audit.faults.edges import COORDINATE, FOLLOW, Edge, Edges
-from kafka_audit.faults.login_faults import Fault, login_faults
+from kafka_audit.faults.edges import COORDINATE, FOLLOW, Edge, Edges, Effect
 from kafka_audit.faults.paths import Paths, paths
 from kafka_audit.model.log_signatures import shown_by
 from kafka_audit.model.tables import AuthorityCertificate, Certificate, LogLine, SourceRead
@@ -30,7 +29,6 @@ class Facts:
         self.edges = Edges(view)
         self._paths: dict[tuple[int, str], Paths] = {}
         self._rights: dict[int, tuple[Pair, ...]] = {}
-        self._logins: dict[tuple[int, str], tuple[Fault, ...]] = {}
         self._certificates: dict[str, Mapping[int, Certificate]] = {}
 
     def paths(self, broker: int, listener: str) -> Paths:
@@ -50,6 +48,19 @@ class Facts:
         if self.is_broken(broker, paths.closed):
             return paths.closed
         return self.at_their_brokers(paths.closed) if paths.whole else ()
+
+    def reached(self, broker: int) -> tuple[Edge, ...]:
+        """Return the edges that end at a broker; before them that of all whose probes count (`cut_from`), where one failed."""
+        edges, listener = self.edges.into(broker), self.between.listener(broker)
+        every = () if listener is None else self.view.probes_of(broker, listener.name)
+        probes = {probe.from_broker: probe.failed for probe in every if probe.role == "broker" and probe.from_broker is not None}
+        if not any(probes.values()):
+            return edges
+        sources = sorted(probes)
+        paths, broken = self.used_paths(broker), self.is_broken(broker, self.used_paths(broker).closed)
+        at_home = {*self.at_their_brokers(sources)} if broken or paths.whole else set()
+        counting = tuple(source for source in sources if source in at_home or (broken and source not in paths.losing))
+        return (replace(edges[-1], sources=counting, effect=Effect(state="unknown")), *edges) if counting else edges
 
     def at_their_brokers(self, sources: Iterable[int]) -> tuple[int, ...]:
         """Return those of these brokers that their own probes reach, and lose nothing: others do not start on that host."""
@@ -72,12 +83,10 @@ class Facts:
             self._rights[broker] = tuple(pairs_at(self.view, broker)) if self.between.authorizer(broker).value else ()
         return self._rights[broker]
 
-    def logins(self, broker: int, listener: Listener) -> tuple[Fault, ...]:
-        """Return every reason for which a login of brokers at a listener of a broker fails."""
-        key = (broker, listener.name)
-        if key not in self._logins:
-            self._logins[key] = login_faults(self.view, broker, listener)
-        return self._logins[key]
+    def users(self, edge: Edge) -> tuple[int, ...]:
+        """Return the sources of an edge that use the listener where it ends; where it names none, all that do."""
+        users = () if edge.listener is None else self.between.users.get(edge.listener.name, ())
+        return tuple(user for user in users if not edge.sources or user in edge.sources)
 
     def lines(self, edge: Edge, code: str) -> tuple[LogLine, ...]:
         """Return the lines of logs that count and show the fault of a check on an edge, of its sources where these are known."""

@@ -12,7 +12,6 @@ from kafka_audit.cluster.listeners.endpoints import AdvertisedEndpoint
 from kafka_audit.cluster.listeners.probes import LAYERS, ProbeResult, probe_results
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.compare.addresses import canonical_address, canonical_host
-from kafka_audit.faults.cause import ADDRESS, LIMIT, LOGIN, PACKETS, PROCESS, TLS, CauseKind
 from kafka_audit.model.cluster import WORKER
 from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.tables import Probe
@@ -29,8 +28,8 @@ NETWORK = ("dns", "tcp")
 """Those below the Kafka protocol."""
 
 _STATES = {"closed": BROKEN, "moving": IN_MOTION, "open": WORKS}
-_KINDS = {"dns": ADDRESS, "tcp": ADDRESS, "tls": TLS, "sasl": LOGIN, "api": ADDRESS, "packets": PACKETS}
-_AFTER_A_CONNECTION = {ReadFailure.CLOSED_AT_ONCE: LIMIT, ReadFailure.TIMEOUT: PROCESS}
+_KINDS = {"dns": "address", "tcp": "address", "tls": "tls", "sasl": "login", "api": "address", "packets": "packets"}
+_AFTER_A_CONNECTION = {ReadFailure.CLOSED_AT_ONCE: "limit", ReadFailure.TIMEOUT: "process"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,8 +89,8 @@ class ServeEdge:
         return self.failed_at in NETWORK
 
     @property
-    def kind(self) -> CauseKind | None:
-        """The kind of causes that break it; None of one that is not broken."""
+    def kind(self) -> str | None:
+        """The kind of faults that break it; None of one that is not broken."""
         if self.state != BROKEN or self.stop is None:
             return None
         kind = _KINDS[self.stop.layer]

@@ -15,7 +15,8 @@ from kafka_audit.cluster.listeners.inter_broker import InterBroker, Listener
 from kafka_audit.cluster.settings import Setting
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.faults.authorizers import pairs_at
-from kafka_audit.faults.login_faults import login_faults
+from kafka_audit.faults.facts import facts_of
+from kafka_audit.faults.solver import diagnosed
 from kafka_audit.lint import members
 from kafka_audit.lint.members import Member
 from kafka_audit.model.addresses.advertised_listeners import CONTROLLERS, INSTEAD, KEY, entries, protocols_by_listener
@@ -31,6 +32,7 @@ from kafka_audit.model.tables import (
     Row,
 )
 from kafka_audit.model.text import brokers, clean
+from kafka_audit.words.sentences import NamedList, fill
 
 LISTENER, LOGIN, RIGHTS = "KA312", "KA412", "KA401"
 CODES = frozenset({LISTENER, LOGIN, RIGHTS})
@@ -259,10 +261,15 @@ def _login_faults(view: ClusterView, target: int, users: Sequence[int]) -> Itera
     between, used = view.inter_broker, view.inter_broker.listener(users[0])
     if used is None:
         return
-    for fault in login_faults(view, target, used):
-        for source in (source for source in fault.sources if source in users):
-            text, repair = clean(fault.text), fault.repair
-            yield EdgeFault(edge=(source, target), code=LOGIN, text=text, listener=used.name, repair=repair)
+    facts = facts_of(view)
+    of_login = diagnosed(facts, facts.edges.log_in(target, used)).of_check(LOGIN)
+    # TLS versions are compared below, with those that are not set.
+    for one in (candidate for candidate in of_login if candidate.fault.name != "tls_versions_differ"):
+        for shown in (observation for observation in one.shown_by if not observation.of_log):
+            for source in (source for source in users if source in (shown.sources or users)):
+                known = {"target": target, "sources": NamedList([source]), **shown.details}
+                repair, text = fill(one.fault.remedy, known), clean(shown.text)
+                yield EdgeFault(edge=(source, target), code=LOGIN, text=text, listener=used.name, repair=repair)
     if used.encrypted:
         yield from filter(None, (_handshake_fault(view, source, target, used) for source in users))
     offered = view.logins.offered_mechanisms(target, used.name)

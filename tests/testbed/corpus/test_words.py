@@ -5,7 +5,7 @@ import re
 import pytest
 
 from faults import subjects
-from kafka_audit.faults.known import causes
+from kafka_audit.faults.known import known_faults
 from samples import sampled
 from testbed.corpus import confusion, printed, record, words
 from testbed.corpus.catalogue import faults
@@ -131,10 +131,12 @@ def test_the_report_on_a_healthy_cluster_names_no_fault_and_no_symptom(texts, na
 
 
 def test_causes_of_one_kind_have_words_of_their_own():
-    kinds = [cause.kind.name for cause in causes()]
-    several = [cause for cause in causes() if kinds.count(cause.kind.name) > 1]
-    assert all(bool(cause.words) == (kinds.count(cause.kind.name) > 1) for cause in causes())
-    assert len({cause.words for cause in several}) == len(several)
+    kinds = [fault.kind for fault in known_faults()]
+    several = [fault for fault in known_faults() if kinds.count(fault.kind) > 1]
+    assert all(bool(fault.words) == (kinds.count(fault.kind) > 1) for fault in known_faults())
+    assert len({fault.words for fault in several}) == len(several)
+    shared = {(fault.kind, fault.group, fault.check, fault.word, fault.sentence) for fault in known_faults()}
+    assert len(shared) == len({*kinds}), "faults of one kind are one to a reader"
 
 
 RUNS = [run for (kind, _, _), run in record.newest(record.read()).items() if kind == "fault"]

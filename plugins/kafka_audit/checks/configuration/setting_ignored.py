@@ -9,7 +9,7 @@ from kafka_audit.checks.alike_brokers import one_finding
 from kafka_audit.checks.configuration.set_lines import set_lines
 from kafka_audit.checks.gaps import no_brokers
 from kafka_audit.cluster.features import ELIGIBLE_REPLICAS
-from kafka_audit.cluster.releases import does
+from kafka_audit.cluster.releases import does, releases
 from kafka_audit.cluster.settings import ROLES, Settings
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.compare.listener_names import canonical_listener

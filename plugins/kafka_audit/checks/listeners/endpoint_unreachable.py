@@ -45,7 +45,7 @@ def endpoint_judgement(
         via=tuple(sorted({edge.via for edge in worst if edge.via})) or None,
         layer=layer and layer.layer,
         stops=tuple(sorted({edge.ends for edge in worst if edge.ends})) or None,
-        cause=worst[0].kind and worst[0].kind.name,
+        cause=worst[0].kind,
         reached=reached or None,
         resolver=layer and layer.resolver,
     )

@@ -1,185 +1,138 @@
 """KA302."""
 
 from collections.abc import Iterator
-from typing import Any
 
 from kafka_audit.checks import check
 from kafka_audit.cluster.listeners.principals import file_of
 from kafka_audit.cluster.view import ClusterView
-from kafka_audit.faults.address.lost_packets import LOST
-from kafka_audit.faults.cause import PROGRESS
-from kafka_audit.faults.edges import REPLICATE
+from kafka_audit.faults.edges import CONTROL, REPLICATE, Edge
 from kafka_audit.faults.facts import Facts, facts_of
-from kafka_audit.faults.known import groups_of
-from kafka_audit.faults.solver import Diagnosis, diagnosed
+from kafka_audit.faults.read import BROKEN, UNDECIDED, EdgeReading, read
 from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
 from kafka_audit.model.text import brokers, listing
 
+_CODE = "KA302"
+_CANNOT = {Confidence.MEASURED: "cannot", Confidence.INFERRED: "most likely cannot", Confidence.SUSPECTED: "possibly cannot"}
+_VANTAGE = "a vantage with role broker"
 
-@check(code="KA302", severity=Severity.CRITICAL, parts=("brokers", "views"))
+
+@check(code=_CODE, severity=Severity.CRITICAL, parts=("brokers", "views"))
 def inter_broker_endpoint_unreachable(view: ClusterView) -> Iterator[Judgement]:
     """A broker cannot reach the address that another broker, or it itself, advertises for inter-broker traffic."""
     facts = facts_of(view)
     for broker in view.brokers:
-        yield _Cut(facts, broker).judged()
+        edges = facts.edges.into(broker)
+        edge = next((edge for edge in edges if edge.effect.state == "missing"), edges[0])
+        yield _judged(facts, edge, read(facts, _CODE, facts.reached(broker)))
 
 
-_LAYERS = {"address": "tcp", "protocol": "api"}
-"""Where a connection fails by the causes that were measured, if it does."""
+def _judged(facts: Facts, edge: Edge, reading: EdgeReading) -> Judgement:
+    """Return the judgement of a broker; `edge` is the first one to it without an effect, or the first."""
+    view, broker, end, paths = facts.view, edge.target, edge.endpoint, facts.used_paths(edge.target)
+    known: dict[str, object] = {
+        "target": f"broker {broker}",
+        "broker": broker,
+        "controller": view.controller,
+        "symptom": facts.symptom(broker),
+        "vantage": paths.vantage,
+        "open": paths.open,
+    }
+    if end is not None:
+        known |= {"host": end.host, "port": end.port, "listener": end.listener, "protocol": end.protocol}
+    resource = f"broker/{broker}" if end is None else end.resource
+    if _is_cut(facts, edge, reading):
+        latent = known["symptom"] is None and not facts.is_broken(broker, reading.sources)
+        severity = Severity.HIGH if latent else None
+        return view.judge(resource, Status.FAIL, known | _cut(edge, reading), severity=severity, confidence=reading.confidence)
+    error, needs = _gap(facts, edge, reading)
+    if not error:
+        return view.judge(resource, Status.PASS, known)
+    return view.judge(resource, Status.UNKNOWN, known, error=error, needs=needs)
 
 
-class _Cut:
-    """What is known of the edges that end at one broker."""
+def _is_cut(facts: Facts, edge: Edge, reading: EdgeReading) -> bool:
+    one_of_several = reading.state == UNDECIDED and any(fault.check == _CODE for fault in reading.usual)
+    if edge.endpoint is None:
+        # Without settings no listener is known in KRaft. It is known that no follower replicates, and what may be the cause.
+        return edge.kind == REPLICATE and one_of_several
+    return reading.state == BROKEN or (one_of_several and _is_open(facts, edge, reading))
 
-    def __init__(self, facts: Facts, broker: int) -> None:
-        self._facts, self._view, self._broker = facts, facts.view, broker
-        self._edges = facts.edges.into(broker)
-        self._edge = next((edge for edge in self._edges if edge.effect.state == "missing"), self._edges[0])
-        self._paths = facts.used_paths(broker)
-        self._symptom = facts.symptom(broker)
-        self._groups = groups_of("KA302")
 
-    def judged(self) -> Judgement:
-        diagnosis = diagnosed(self._facts, self._edge)
-        if self._edge.endpoint is None:
-            # Without settings no listener is known in KRaft. It is known that no follower replicates, and what may be the cause.
-            undecided = self._edge.kind == REPLICATE and self._symptom is not None and diagnosis.leading is None
-            return self._by_diagnosis(diagnosis) if undecided else self._unknown(**self._no_endpoint())
-        if self._paths.closed:
-            return self._by_probes()
-        if diagnosis.measured and diagnosis.measured[0].cause.kind.group in self._groups - {"address"}:
-            return self._by_diagnosis(diagnosis)
-        unmeasured = tuple(sorted(self._view.brokers.keys() - set(self._paths.open)))
-        if self._symptom is not None:
-            leads = diagnosis.confidence(*self._groups) is not None
-            # Views that are old have checks of their own; followers that do not follow have none but this one.
-            own = any(kind.group in self._groups for kind in diagnosis.kinds)
-            alone = own and self._edge.kind == REPLICATE and self._limits_known() and not self._catches_up(diagnosis)
-            if leads or alone or (unmeasured and not set(self._edge.sources) <= set(self._paths.open)):
-                return self._by_diagnosis(diagnosis)
-        losing = self._facts.at_their_brokers(self._paths.losing)
-        if losing and (self._symptom or self._paths.whole):
-            severity = None if self._symptom else Severity.HIGH
-            return self._fail(losing, severity=severity, cannot="cannot always", layer="packets", cause="packets", why=LOST)
-        return self._by_paths(unmeasured)
+def _is_open(facts: Facts, edge: Edge, reading: EdgeReading) -> bool:
+    """Return whether probes leave it open why an edge has no effect.
 
-    def _by_paths(self, unmeasured: tuple[int, ...]) -> Judgement:
-        """Pass where every host gets there, or say what is not known."""
-        if self._paths.losing and not (self._symptom or self._paths.whole):
-            return self._elsewhere(self._paths.losing, "lose large packets")
-        if not unmeasured and (self._symptom is None or self._limits_known()):
-            return self._view.judge(self._resource, Status.PASS, self._evidence())
-        if not unmeasured:
-            return self._unknown(error=f"{self._symptom}, and every probe connects", needs="DescribeConfigs on Cluster")
-        if self._paths.moving or any(edge.effect.state == "passing" for edge in self._edges):
-            needs = "another audit: this was seen once, or the cluster changed between two samples"
-            return self._unknown(error="in motion", needs=needs)
-        error, needs = f"tcp was probed only from {brokers(self._paths.open)}", f"a probe from {brokers(unmeasured)}"
-        if not self._paths.open:
-            error, needs = "no symptom was found, and no probe was made", "a vantage with role broker"
-        return self._unknown(error=error, needs=self._paths.needs or needs)
+    Views that are old have checks of their own; followers that do not follow have none but this one. A limit on connections lets
+    a probe connect.
+    """
+    if edge.effect.state != "missing":
+        return False
+    alone = edge.kind == REPLICATE and edge.target in facts.between.settings.brokers and not reading.in_progress
+    connect = {*facts.used_paths(edge.target).open}
+    return (alone and bool(reading.found)) or not (connect >= {*edge.sources} or connect >= facts.view.brokers.keys())
 
-    def _limits_known(self) -> bool:
-        """Return whether a limit on connections would have been read: it lets a probe connect, and closes what comes after."""
-        return self._broker in self._facts.between.settings.brokers
 
-    def _by_probes(self) -> Judgement:
-        """Fail by probes from brokers' own hosts: HIGH where nothing is broken yet."""
-        closed, controller = self._facts.cut_from(self._broker), self._view.controller
-        if not closed:
-            return self._elsewhere(self._paths.closed, "fail")
-        failed = self._paths.failed.get(controller if controller in closed else closed[0])
-        error = (failed and failed.error) or "an unknown error"
-        return self._fail(
-            closed,
-            severity=None if self._facts.is_broken(self._broker, closed) else Severity.HIGH,
-            cannot="cannot",
-            layer=failed and failed.layer,
-            why=f"{failed and failed.layer} failed with {error}",
-            error=error,
-        )
+def _cut(edge: Edge, reading: EdgeReading) -> dict[str, object]:
+    """Return the evidence of a failure: who cannot reach the broker, where, and why."""
+    sources, shown = reading.sources, [observation.text for observation in reading.shown]
+    subject = f"controller {sources[0]}" if edge.kind == CONTROL and sources == edge.sources else brokers(sources)
+    evidence: dict[str, object] = {"from": sources, "who": subject, "cannot": _CANNOT[reading.confidence]}
+    if edge.endpoint is None:
+        evidence |= {"where": "its inter-broker address, which was not read", "host": "HOST", "port": "PORT"}
+    else:
+        evidence["where"] = f"{edge.endpoint.address}, its inter-broker address ({edge.endpoint.listener})"
+    if reading.state == UNDECIDED:
+        evidence["undecided"], shown = tuple(fault.word for fault in reading.usual), []
+    else:
+        evidence["cause"] = reading.found[0].fault.kind
+    if reading.state == BROKEN and reading.confidence is Confidence.MEASURED:
+        by_controller = (one.details for one in reading.shown if edge.kind == CONTROL and edge.sources == one.sources)
+        details = next(by_controller, reading.shown[0].details)
+        why = f"{details['layer']} failed with {details['error']}" if "layer" in details else shown[0]
+        return evidence | {"layer": details.get("layer", reading.found[0].fault.layer), "error": details.get("error"), "why": why}
+    evidence["why"] = "; ".join([edge.effect.text, *shown])
+    if reading.confidence is not Confidence.INFERRED:
+        rivals = (fault for fault in reading.rivals if reading.state == BROKEN or fault.layer != "tcp")  # it speaks of an address
+        others = tuple(fault.named(_CODE) for fault in rivals)
+        evidence |= {"rivals": others, "why": f"{evidence['why']}; not ruled out: {listing(others, 3)}"}
+    return evidence
 
-    def _elsewhere(self, sources: tuple[int, ...], how: str) -> Judgement:
-        """Say that vantages are probably on other hosts than their brokers'; without probes of these, what would show it."""
-        error = f"probes from the vantages of {brokers(sources)} {how}, and nothing is missing that they would explain"
-        unlike = {*sources} - {*self._facts.at_their_brokers(sources)}
-        astray = tuple(source for source in unlike if self._facts.used_paths(source).fails(source))
-        if not astray:
-            return self._unknown(error=error, needs=f"a probe of {brokers(unlike or {self._broker})} from the broker's own host")
-        error += f"; that of {brokers(astray)} fails at its own broker too, and is probably on another host"
-        return self._unknown(error=error, needs="a vantage on each broker's own host: let its `command` run `hostname`")
 
-    def _by_diagnosis(self, diagnosis: Diagnosis) -> Judgement:
-        """Fail by what shows elsewhere, unless another cause leads; a log of a side that is cut off measures it."""
-        confidence, rivals = diagnosis.confidence(*self._groups), tuple(kind.named("KA302") for kind in diagnosis.kinds)
-        own = any(kind.group in self._groups for kind in diagnosis.usual)
-        if confidence is None and (diagnosis.leading is not None or not own):
-            needs = "a vantage with role broker"
-            if self._catches_up(diagnosis):
-                rivals, needs = (PROGRESS.named("KA302"),), f"another audit, or {needs}"
-            explained = f"{self._symptom}, which {' or '.join(rivals) or 'no known cause'} explains"
-            return self._unknown(error=explained, needs=needs)
-        sources, leading = diagnosis.edge.sources, None if diagnosis.leading is None else diagnosis.leading[0]
-        if confidence is Confidence.MEASURED:
-            return self._fail(
-                sources,
-                severity=None if self._symptom else Severity.HIGH,
-                cannot="cannot",
-                layer=_LAYERS.get(leading or ""),
-                cause=leading,
-                why=diagnosis.measured[0].shown_by[0].text,
-            )
-        shown = [observation.text for candidate in diagnosis.of_group(leading or "") for observation in candidate.shown_by]
-        reported: dict[str, object] = {"cause": leading, "why": "; ".join([self._symptom or "", *shown])}
-        if confidence is Confidence.INFERRED:
-            return self._fail(sources, confidence=confidence, cannot="most likely cannot", **reported)
-        others = tuple(named for named, kind in zip(rivals, diagnosis.kinds, strict=True) if kind.group != (leading or "address"))
-        reported["why"] = f"{reported['why']}; not ruled out: {listing(others, 3)}"
-        reported["undecided"] = tuple(kind.word for kind in diagnosis.usual) if confidence is None else None
-        return self._fail(sources, confidence=Confidence.SUSPECTED, cannot="possibly cannot", rivals=others, **reported)
+def _gap(facts: Facts, edge: Edge, reading: EdgeReading) -> tuple[str, str]:
+    """Return what is not known, and what is needed; nothing where every host gets there."""
+    paths, symptom = facts.used_paths(edge.target), facts.symptom(edge.target)
+    unmeasured = tuple(sorted(facts.view.brokers.keys() - {*paths.open}))
+    if edge.endpoint is None:
+        return _no_endpoint(edge)
+    if paths.closed or (paths.losing and not (symptom or paths.whole)):
+        return _elsewhere(facts, edge.target, paths.closed or paths.losing, "fail" if paths.closed else "lose large packets")
+    if _is_open(facts, edge, reading):
+        explained = " or ".join(fault.named(_CODE) for fault in reading.explained_by) or "no known fault"
+        return f"{symptom}, which {explained} explains", f"another audit, or {_VANTAGE}" if reading.in_progress else _VANTAGE
+    if not unmeasured:
+        limits_known = symptom is None or edge.target in facts.between.settings.brokers
+        return ("", "") if limits_known else (f"{symptom}, and every probe connects", "DescribeConfigs on Cluster")
+    if paths.moving or any(edge.effect.state == "passing" for edge in facts.edges.into(edge.target)):
+        return "in motion", "another audit: this was seen once, or the cluster changed between two samples"
+    error, needs = f"tcp was probed only from {brokers(paths.open)}", f"a probe from {brokers(unmeasured)}"
+    if not paths.open:
+        error, needs = "no symptom was found, and no probe was made", _VANTAGE
+    return error, paths.needs or needs
 
-    @staticmethod
-    def _catches_up(diagnosis: Diagnosis) -> bool:
-        return diagnosis.leading is not None and diagnosis.leading[0] == PROGRESS.group
 
-    def _fail(self, sources: tuple[int, ...], **reported: Any) -> Judgement:  # noqa: ANN401
-        """Return a failure; `sources` are the brokers that cannot reach this one."""
-        subject = brokers(sources)
-        if sources == (self._view.controller,):
-            subject = f"controller {sources[0]}"
-        evidence, endpoint = {**self._evidence(), "from": sources, "who": subject}, self._edge.endpoint
-        if endpoint is None:
-            evidence |= {"where": "its inter-broker address, which was not read", "host": "HOST", "port": "PORT"}
-        else:
-            evidence["where"] = f"{endpoint.address}, its inter-broker address ({endpoint.listener})"
-        return self._view.judge(self._resource, Status.FAIL, evidence, **reported)
+def _no_endpoint(edge: Edge) -> tuple[str, str]:
+    if edge.listener is None:
+        return "its inter-broker listener is unknown", "DescribeConfigs on Cluster"
+    name = edge.listener.name
+    needs = f"DescribeConfigs on Cluster, {file_of(edge.target)}, or a bootstrap address of listener {name}"
+    return f"the address of its listener {name} is unknown", needs
 
-    def _unknown(self, *, error: str, needs: str) -> Judgement:
-        return self._view.judge(self._resource, Status.UNKNOWN, self._evidence(), error=error, needs=needs)
 
-    @property
-    def _resource(self) -> str:
-        return f"broker/{self._broker}" if self._edge.endpoint is None else self._edge.endpoint.resource
-
-    def _evidence(self) -> dict[str, object]:
-        """Return what every judgement shows."""
-        endpoint = self._edge.endpoint
-        return {
-            "target": f"broker {self._broker}",
-            "broker": self._broker,
-            "controller": self._view.controller,
-            "host": endpoint and endpoint.host,
-            "port": endpoint and endpoint.port,
-            "listener": endpoint and endpoint.listener,
-            "protocol": endpoint and endpoint.protocol,
-            "symptom": self._symptom,
-            "vantage": self._paths.vantage,
-            "open": self._paths.open,
-        }
-
-    def _no_endpoint(self) -> dict[str, str]:
-        listener = self._edge.listener
-        if listener is None:
-            return {"error": "its inter-broker listener is unknown", "needs": "DescribeConfigs on Cluster"}
-        own = f"DescribeConfigs on Cluster, {file_of(self._broker)}, or a bootstrap address of listener {listener.name}"
-        return {"error": f"the address of its listener {listener.name} is unknown", "needs": own}
+def _elsewhere(facts: Facts, broker: int, sources: tuple[int, ...], how: str) -> tuple[str, str]:
+    """Say that vantages are probably on other hosts than their brokers'; without probes of these, what would show it."""
+    error = f"probes from the vantages of {brokers(sources)} {how}, and nothing is missing that they would explain"
+    unlike = {*sources} - {*facts.at_their_brokers(sources)}
+    astray = tuple(source for source in unlike if facts.used_paths(source).fails(source))
+    if not astray:
+        return error, f"a probe of {brokers(unlike or {broker})} from the broker's own host"
+    error += f"; that of {brokers(astray)} fails at its own broker too, and is probably on another host"
+    return error, "a vantage on each broker's own host: let its `command` run `hostname`"

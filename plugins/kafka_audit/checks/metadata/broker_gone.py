@@ -7,7 +7,7 @@ from kafka_audit.checks import check
 from kafka_audit.cluster.held_up_by import waiting_for
 from kafka_audit.cluster.view import ClusterView, HeldView
 from kafka_audit.faults.facts import facts_of
-from kafka_audit.faults.solver import Diagnosis, coordinating
+from kafka_audit.faults.read import BROKEN, UNDECIDED, EdgeReading, read
 from kafka_audit.model.finding import HEDGE, Confidence, Judgement, Severity, Status
 from kafka_audit.model.text import listing
 
@@ -33,7 +33,9 @@ def broker_gone(view: ClusterView) -> Iterator[Judgement]:
     unlisted = view.followers - registered
     present = len(registered | unlisted)
     counted_on = expected is not None and present < expected
-    running = {broker: coordinating(view, broker) for broker in facts_of(view).edges.unregistered}
+    facts = facts_of(view)
+    edges = {broker: facts.edges.coordinate(broker) for broker in facts.edges.unregistered}
+    running = {broker: read(facts, "KA113", [edge]) for broker, edge in edges.items()}
     for broker in sorted(view.known_brokers | running.keys() | unlisted):
         share = view.partitions.shares.get(broker)
         replicas = leaderless = 0
@@ -56,7 +58,7 @@ def broker_gone(view: ClusterView) -> Iterator[Judgement]:
             unknown = {"error": f"{operation} failed", "needs": "a readable registration"}
         elif broker in unlisted:
             status, unknown = Status.UNKNOWN, _UNLISTED
-        elif broker in before or not (view.steady or not replicas) or (runs and runs.edge.effect.state == "passing"):
+        elif broker in before or not (view.steady or not replicas) or (runs and edges[broker].effect.state == "passing"):
             status, unknown = Status.UNKNOWN, _IN_MOTION
         yield _judged(
             view,
@@ -68,41 +70,25 @@ def broker_gone(view: ClusterView) -> Iterator[Judgement]:
             who=f"broker {broker}",
             subject=f"Broker {broker} is",
             replicas=replicas,
-            confidence=_confidence(runs, status),
+            confidence=runs.confidence if runs and status is Status.FAIL else Confidence.MEASURED,
             **(_of_running(runs) if runs else {"why": _ASSIGNED if replicas else _WAS_REGISTERED}),
         )
     if expected is not None:
         yield _of_cluster(view, expected, present)
 
 
-def _confidence(diagnosis: Diagnosis | None, status: Status) -> Confidence:
-    """Return how sure it is why a broker that runs is not registered; of one that does not run, that it is not was measured."""
-    if diagnosis is None or status is not Status.FAIL:
-        return Confidence.MEASURED
-    return Confidence.SUSPECTED if diagnosis.leading is None else diagnosis.leading[1]
-
-
-def _of_running(diagnosis: Diagnosis) -> dict[str, Any]:
+def _of_running(reading: EdgeReading) -> dict[str, Any]:
     """Return what keeps a broker that runs from its registration."""
-    leading = diagnosis.leading
-    found = [candidate for candidate in diagnosis.possible if leading is not None and candidate.cause.kind.group == leading[0]]
-    shown = [observation.text for candidate in found for observation in candidate.shown_by]
-    possible = (
-        [candidate.cause.kind for candidate in diagnosis.possible if candidate.shown_by]
-        if leading is None
-        else [found[0].cause.kind]
-    )
-    faults = tuple(dict.fromkeys(kind.fault for kind in possible))
-    rivals = tuple(kind.fault for kind in (diagnosis.kinds if leading is None else diagnosis.rivals(leading[0])))
-    hedge = "possibly " if leading is None else HEDGE[leading[1]]
+    shown = [observation.text for observation in reading.shown] if reading.state == BROKEN else []
+    possible = reading.found[:1] if reading.state == BROKEN else [candidate for candidate in reading.found if candidate.shown_by]
+    faults = tuple(dict.fromkeys(candidate.fault.sentence for candidate in possible))
+    hedge = "possibly " if reading.state == UNDECIDED else HEDGE[reading.confidence]
+    rivals = tuple(fault.sentence for fault in reading.rivals)
     why = f"it runs; {hedge}{listing(faults, 3)}{': ' if shown else ''}{shown[0] if shown else ''}"
-    if not faults:
-        why = "it runs, and nothing shows why it is not registered"
-    address = diagnosis.edge.effect.address
     return {
-        "why": why,
-        "address": address,
-        "cause": found[0].cause.kind.name if found else None,
+        "why": why if faults else "it runs, and nothing shows why it is not registered",
+        "address": None if reading.diagnosis is None else reading.diagnosis.edge.effect.address,
+        "cause": reading.found[0].fault.kind if reading.state == BROKEN else None,
         "rivals": rivals or None,
         "runs": True,
     }

@@ -65,10 +65,10 @@ def running_unregistered(case: Case) -> StoryFacts:
     """Return why a broker that runs has no session, and what follows."""
     found = [coordinating(case.view, broker) for broker in case.brokers]
     confidence, cause = _weakest(found), case.roots[0].text("cause")
-    left = next((candidate for candidate in found[0].possible if candidate.cause.kind.name == cause), found[0].possible[0])
+    left = next((candidate for candidate in found[0].possible if candidate.fault.kind == cause), found[0].possible[0])
     text = f"See it yourself (reads only): {left.decided_by}."
     connect = connect_commands_to(case.view.inter_broker.zookeeper.get(broker, "") for broker in case.brokers[:1])
-    repair = left.cause.remedy.format(sources=brokers(case.brokers)) if confidence else ""
+    repair = left.fault.remedy.format(sources=brokers(case.brokers)) if confidence else ""
     facts = {
         "undecided": confidence is None,
         **_missed(case),
@@ -82,7 +82,7 @@ def running_unregistered(case: Case) -> StoryFacts:
 
 def _weakest(found: Iterable[Diagnosis]) -> Confidence | None:
     """Return how sure the cause of all is; None where it is undecided."""
-    sure = [None if diagnosis.leading is None else diagnosis.leading[1] for diagnosis in found]
+    sure = [None if diagnosis.leading is None else diagnosis.leading.confidence for diagnosis in found]
     weakest = (None, Confidence.SUSPECTED, Confidence.INFERRED, Confidence.MEASURED)
     return min(sure, key=weakest.index)
 

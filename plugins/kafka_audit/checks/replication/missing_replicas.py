@@ -8,8 +8,8 @@ from kafka_audit.checks.incident import Case, StoryFacts, evidence_of
 from kafka_audit.checks.repair import last_in_sync
 from kafka_audit.cluster.held_up_by import held_up_by
 from kafka_audit.cluster.partitions import PartitionState
-from kafka_audit.faults.cause import PROGRESS, CauseKind
 from kafka_audit.faults.edges import REPLICATE
+from kafka_audit.faults.fault import Fault
 from kafka_audit.faults.solver import Diagnosis, catches_up, diagnoses_into
 from kafka_audit.model.finding import Confidence, Evidence, Finding
 from kafka_audit.model.text import counted
@@ -46,11 +46,11 @@ def missing_broker(case: Case) -> StoryFacts:
         _leading(edges),
         any(edge.measured or (edge.edge.effect.state != "works" and edge.candidates) for edge in edges),
     )
-    kind, confidence = leading or (None, Confidence.SUSPECTED if weighed else Confidence.MEASURED)
+    fault, confidence = leading or (None, Confidence.SUSPECTED if weighed else Confidence.MEASURED)
     return StoryFacts(
         facts={
             "broker": broker,
-            "fault": "" if kind is None else kind.fault,
+            "fault": "" if fault is None else fault.sentence,
             "leaders": tuple({edge.edge.target for edge in edges}),
             "lacking": len(states) - leaderless,
             "waiting": len(states),
@@ -66,7 +66,7 @@ def missing_broker(case: Case) -> StoryFacts:
         ),
         confidence=confidence,
         edges=edges,
-        cause=None if kind in {None, PROGRESS} else kind.code,
+        cause=None if fault is None or fault.in_progress else fault.check,
     )
 
 
@@ -77,13 +77,12 @@ def _not_followed(case: Case, broker: int, states: Iterable[PartitionState]) -> 
     return [one for one in into if one.edge.kind == REPLICATE and broker in one.edge.sources]
 
 
-def _leading(edges: Sequence[Diagnosis]) -> tuple[CauseKind, Confidence] | None:
+def _leading(edges: Sequence[Diagnosis]) -> tuple[Fault, Confidence] | None:
     """Return which one fault breaks all of these edges, and how sure that is; None where there is no such."""
     leads = {edge.leading for edge in edges}
     if len(leads) != 1 or (lead := leads.pop()) is None:
         return None
-    group, confidence = lead
-    return edges[0].of_group(group)[0].cause.kind, confidence
+    return lead
 
 
 def _said_of(case: Case, broker: int) -> str:

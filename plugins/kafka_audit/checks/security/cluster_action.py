@@ -9,12 +9,12 @@ from kafka_audit.cluster.listeners.principals import file_of
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.faults.authorizers import UNKNOWN_PRINCIPAL, Pair
 from kafka_audit.faults.facts import Facts, facts_of
-from kafka_audit.faults.solver import diagnosed
+from kafka_audit.faults.read import BROKEN, read
 from kafka_audit.model.finding import Confidence, Status
 from kafka_audit.model.log_signatures import BY_ID
 from kafka_audit.model.text import brokers
 
-_GROUP = "rights"
+_CODE = "KA401"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,17 +89,16 @@ def _weighed(facts: Facts, undecided: ClusterActionResult) -> ClusterActionResul
     undecided = replace(undecided, status=Status.UNKNOWN)
     error, needs = first.why, first.needs or file_of(broker)
     edges = facts.edges.into(broker)
-    broken = next((diagnosed(facts, edge) for edge in edges if edge.effect.state == "missing"), None)
-    if broken is None:
+    reading = read(facts, _CODE, [edge for edge in edges if edge.effect.state == "missing"])
+    if reading.diagnosis is None:
         passing = next((edge.effect.text for edge in edges if edge.effect.state == "passing"), None)
         return replace(undecided, error=f"{error}; {passing}" if passing else error, needs=needs)
-    rivals = tuple(kind.named("KA401") for kind in broken.rivals(_GROUP))
-    confidence = broken.confidence(_GROUP)
-    if confidence is not None:
+    rivals = tuple(fault.named(_CODE) for fault in reading.diagnosis.rivals("rights"))
+    if reading.state == BROKEN:
         why = first.why if first.allowed is False else f"{first.why}, and {undecided.symptom}"
-        return replace(undecided, status=Status.FAIL, why=why, rivals=rivals, confidence=confidence)
-    if broken.measured:
-        error = f"{error}; {broken.measured[0].shown_by[0].text}, before any authorization"
+        return replace(undecided, status=Status.FAIL, why=why, rivals=rivals, confidence=reading.confidence)
+    if reading.diagnosis.measured:
+        error = f"{error}; {reading.diagnosis.measured[0].shown_by[0].text}, before any authorization"
     return replace(undecided, error=error, needs=needs, rivals=rivals)
 
 

@@ -73,6 +73,11 @@ class LogLines:
         """Return the lines of all nodes, of controllers above all, that show the fault of a check and count."""
         return self._counting_by_code.get(code, ())
 
+    def of_other_faults(self, nodes: Collection[int], codes: Collection[str]) -> tuple[LogLine, ...]:
+        """Return the lines of these nodes that count, and show the fault of none of these checks."""
+        own = (row for row in self._rows if row.broker_id in nodes and row.signature in BY_ID)
+        return tuple(row for row in own if shown_by(row) not in codes and self._counts(row))
+
     def since_start(self, code: str) -> tuple[LogLine, ...]:
         """Return the lines of all nodes that show it and are newer than the starts of both nodes, repeated or not."""
         return tuple(row for row in self._rows if row.since_start and shown_by(row) == code)

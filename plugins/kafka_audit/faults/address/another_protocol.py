@@ -2,28 +2,15 @@
 
 from collections.abc import Iterator
 
-from kafka_audit.faults.cause import CauseKind, EdgeObservation, cause, fails, works
-from kafka_audit.faults.edges import CONTROL, REPLICATE, Edge
+from kafka_audit.faults.edges import Edge
 from kafka_audit.faults.facts import Facts
+from kafka_audit.faults.fault import EdgeObservation, begins_at, fails, fault, works
 from kafka_audit.model.read_failure import ReadFailure
 
 _OTHERS = frozenset({ReadFailure.NOT_KAFKA, ReadFailure.NOT_TLS, ReadFailure.MALFORMED_ANSWER})
 
 
-@cause(
-    kind=CauseKind(
-        name="protocol",
-        group="protocol",
-        code="KA302",
-        word="another protocol",
-        fault="another program answers at its address",
-    ),
-    layer=2,
-    edges=(CONTROL, REPLICATE),
-    rare=True,
-    remedy="Stop the program that listens at the advertised address of broker {target}, or advertise the address of the broker.",
-    decided_by="`ss -ltnp` on the host of broker {target}",
-)
+@fault
 def another_protocol(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
     """A probe from the source's own host gets an answer that is not Kafka's; an address seldom leads to two programs.
 
@@ -36,7 +23,7 @@ def another_protocol(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
         side = f"probe from broker {probe.from_broker}'s host" if direct else f"vantage {probe.vantage}"
         stop = probe.failed if probe.state == "closed" else None
         if stop is not None and stop.failure in _OTHERS:
-            yield fails(side, f"the port is open, and {stop.failure.words}", direct=direct)
+            yield fails(side, f"the port is open, and {stop.failure.words}", direct=direct, sources=begins_at(probe))
         elif stop is not None and (stop.layer, stop.failure) == ("api", ReadFailure.TIMEOUT):
             yield fails(side, "the port is open, and nothing answers Kafka's requests there")
         elif "api" in probe.passed:

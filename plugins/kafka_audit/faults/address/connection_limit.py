@@ -3,22 +3,14 @@
 from collections.abc import Iterator
 
 from kafka_audit.cluster.releases import does
-from kafka_audit.faults.cause import LIMIT, EdgeObservation, cause, closed_at_once, fails, unknown, works
-from kafka_audit.faults.edges import CONTROL, REPLICATE, Edge
+from kafka_audit.faults.edges import Edge
 from kafka_audit.faults.facts import Facts
+from kafka_audit.faults.fault import EdgeObservation, begins_at, closed_at_once, fails, fault, unknown, works
 
 _LOW = 100  # what brokers and the tools on their hosts reach
 
 
-@cause(
-    kind=LIMIT,
-    layer=2,
-    edges=(CONTROL, REPLICATE),
-    rare=True,
-    remedy="Raise max.connections.per.ip (or max.connections.per.ip.overrides, max.connections) of broker {target} above what a "
-    "host needs: a connection of the controller, num.replica.fetchers of each broker there, and its clients.",
-    decided_by="`Rejected connection from` in server.log of broker {target}, or `ss -tn` there",
-)
+@fault
 def connection_limit(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
     """`max.connections.per.ip` counts connections of brokers as well (`SocketServer`): DescribeConfigs shows the limit.
 
@@ -36,7 +28,7 @@ def connection_limit(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
         return
     for probe in closed:
         text = "the connection opens, and is closed before anything is sent"
-        yield fails(f"probe from broker {probe.from_broker}'s host", text, direct=bool(limits))
+        yield fails(f"probe from broker {probe.from_broker}'s host", text, direct=bool(limits), sources=begins_at(probe))
     low = {key: value for key, value in (limits or {}).items() if any(_is_low(part) for part in value.split(","))}
     if low:
         named = ", ".join(f"{key}={value}" for key, value in low.items())

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from kafka_audit.faults.cause import PACKETS, EdgeObservation, cause, fails, unanswered, works
-from kafka_audit.faults.edges import CONTROL, FOLLOW, REPLICATE, Edge
+from kafka_audit.faults.edges import CONTROL, FOLLOW, Edge
 from kafka_audit.faults.facts import Facts
+from kafka_audit.faults.fault import EdgeObservation, fails, fault, unanswered, works
 from kafka_audit.model.tables import ControllerProbeFromBroker
 
 _PACKET = 1300  # bytes of a request that any path carries in one packet, tunnels included
@@ -13,15 +13,7 @@ LOST = "a large request gets no answer, a small one does"
 _OF_BROKER, _OF_PARTITION = 50, 48  # of an UpdateMetadata request, with three replicas and names of usual length
 
 
-@cause(
-    kind=PACKETS,
-    layer=2,
-    edges=(CONTROL, REPLICATE, FOLLOW),
-    rare=True,
-    remedy="Set the MTU of the interfaces at both ends to what the path between them carries, or let ICMP `fragmentation needed` "
-    "pass, or let the router limit the size of segments (`TCPMSS --clamp-mss-to-pmtu`).",
-    decided_by="`ping -M do -s 1472 {host}` on {where}",
-)
+@fault
 def lost_packets(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
     """A controller's first update of a small cluster fits in one packet, and so does one about a broker that joins later.
 
@@ -55,7 +47,7 @@ def _to_broker(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
     probes = [probe for probe in facts.view.probes_of(edge.target, listener) if probe.role == "broker"]
     own = {probe.from_broker: probe for probe in probes if probe.from_broker in edge.sources}
     for source in sorted({*facts.paths(edge.target, listener).losing} & {*edge.sources}):
-        yield fails(f"probe from broker {source}'s host", LOST, direct=True)
+        yield fails(f"probe from broker {source}'s host", LOST, direct=True, sources=(source,))
     if not edge.sources or len(own) < len(edge.sources):
         return
     if all(map(unanswered, own.values())):

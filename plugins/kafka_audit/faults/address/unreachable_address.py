@@ -2,15 +2,14 @@
 
 from collections.abc import Iterator
 
-from kafka_audit.cluster.answers.log_lines import says
-from kafka_audit.faults.cause import ADDRESS, EdgeObservation, cause, closed_at_once, fails, unknown, works
 from kafka_audit.faults.controller_paths import controller_paths
-from kafka_audit.faults.edges import CONTROL, FOLLOW, REPLICATE, Edge
+from kafka_audit.faults.edges import FOLLOW, Edge
 from kafka_audit.faults.facts import Facts
+from kafka_audit.faults.fault import EdgeObservation, fails, fault, unknown, works
 from kafka_audit.model.text import brokers, counted
 
 
-@cause(kind=ADDRESS, layer=1, edges=(CONTROL, REPLICATE, FOLLOW), decided_by="`nc -vz -w 3 {host} {port}` on {where}")
+@fault
 def unreachable_address(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
     """A probe from the source's own host, or its log, shows it. Only the same two speak against it: routes differ by host."""
     if edge.kind == FOLLOW:
@@ -22,9 +21,10 @@ def unreachable_address(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
     sources = set(edge.sources)
     closed = sources & set(found.closed)
     for source in sorted(closed):
-        layer = found.failed.get(source)
-        how = "" if layer is None else f" at {layer.layer}: {layer.error or 'an unknown error'}"
-        yield fails(f"probe from broker {source}'s host", f"fails{how}", direct=True)
+        side, layer = f"probe from broker {source}'s host", found.failed[source]
+        error = layer.error or "an unknown error"
+        text = f"fails at {layer.layer}: {error}"
+        yield fails(side, text, direct=True, sources=(source,), layer=layer.layer, error=error)
     if sources and sources <= set(found.open):
         yield from _connects(facts, edge, edge.listener.name)
     elif sources and not closed:
@@ -33,24 +33,17 @@ def unreachable_address(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
         where = f"from the host of {edge.who}"
         once = "fails in only one sample" if sources & set(found.moving) else "has no result"
         yield unknown("vantages", f"the probe {where} {once}" if asked else f"no probe ran {where}")
-    for line in facts.lines(edge, "KA302")[:1]:
-        yield fails(f"log of broker {line.broker_id}", says(line), direct=True)
-    if not closed:
-        for line in (*facts.lines(edge, "KA412"), *facts.lines(edge, "KA401"))[:1]:
-            yield works(f"log of broker {line.broker_id}", f"{says(line)}, so the connection opens", direct=True)
 
 
 def _connects(facts: Facts, edge: Edge, listener: str) -> Iterator[EdgeObservation]:
     """Yield what an open connection shows: it may lead to another address, or not to a broker."""
-    observer, place = f"probe from the host of {brokers(edge.sources)}", (edge.target, listener)
+    place = (edge.target, listener)
     every = (address for address in facts.view.name_addresses if (address.row.broker_id, address.row.listener) == place)
     vain = [address for address in every if address.lasting and address.row.from_broker in edge.sources]
     for address in vain:
         yield fails(f"probe from {address.place}", f"{address.text}, one of {address.count} addresses of {address.row.host}")
-    if any(closed_at_once(probe, edge) for probe in facts.view.probes_of(*place)) and facts.limits(*place) == {}:
-        # As a forward or a proxy does that does not reach the broker behind it.
-        yield unknown(observer, "the connection opens, and is closed before anything is sent, without a limit on connections")
-    elif not vain:
+    if not vain:
+        observer = f"probe from the host of {brokers(edge.sources)}"
         yield works(observer, f"a probe from the host of {edge.who} connects", direct=True)
 
 
@@ -68,10 +61,6 @@ def _to_controllers(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
         missed = [other for other in facts.between.brokers if other != edge.target and _misses(facts, edge.target, other)]
         if missed:
             yield fails(host, f"does not reach {brokers(missed)} either")
-    for line in facts.lines(edge, "KA302")[:1]:
-        yield fails(f"log of broker {line.broker_id}", says(line), direct=True)
-    for line in facts.lines(edge, "KA412")[:1]:
-        yield works(f"log of broker {line.broker_id}", f"{says(line)}, so the connection opens", direct=True)
 
 
 def _misses(facts: Facts, source: int, other: int) -> bool:

@@ -2,22 +2,16 @@
 
 from collections.abc import Iterator
 
-from kafka_audit.faults.cause import DISK, EdgeObservation, cause, fails, unanswered, works
-from kafka_audit.faults.edges import REPLICATE, Edge
+from kafka_audit.faults.edges import Edge
 from kafka_audit.faults.facts import Facts
+from kafka_audit.faults.fault import EdgeObservation, fails, fault, unanswered, works
 from kafka_audit.model.read_failure import ReadFailure
 
 _DIRS, _PROMPT_MS = "DescribeLogDirs", 1_000
 _SLOW_MS, _TIMES = 2_000, 10
 
 
-@cause(
-    kind=DISK,
-    layer=6,
-    edges=(REPLICATE,),
-    rare=True,
-    decided_by="`iostat -x 5` and `dmesg` on the hosts of broker {target} and {sources}",
-)
+@fault
 def hanging_disk(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
     """DescribeLogDirs at either end is late or fails; an answer in time says nothing: it asks a file system for its size alone.
 

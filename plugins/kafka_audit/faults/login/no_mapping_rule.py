@@ -1,34 +1,33 @@
 """A broker's rules map the certificate or the Kerberos name of the others to no principal, which ends the connection."""
 
+from collections import defaultdict
 from collections.abc import Iterator
 
-from kafka_audit.faults.cause import LOGIN, EdgeObservation, cause, fails, works
-from kafka_audit.faults.edges import CONTROL, REPLICATE, Edge
+from kafka_audit.faults.edges import Edge
 from kafka_audit.faults.facts import Facts
-from kafka_audit.faults.handshakes import login_lines
+from kafka_audit.faults.fault import EdgeObservation, fails, fault, works
 
 _MAPPED = ("GSSAPI", None)
 
 
-@cause(
-    kind=LOGIN,
-    layer=4,
-    edges=(CONTROL, REPLICATE),
-    decided_by="`Failed to map name` in server.log of broker {target}, or the mapping rules in its server.properties",
-    words="no mapping rule that matches",
-)
+@fault
 def no_mapping_rule(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
-    """Only the subject of a certificate (SSL) and a Kerberos name pass through rules. Its own log names what no rule maps."""
+    """Only the subject of a certificate (SSL) and a Kerberos name pass through rules. Its own log names what no rule maps.
+
+    The names that a server shows are taken for those of the same broker as a client.
+    """
     if edge.listener is None or edge.listener.protocol is None:
         return
-    mechanisms = {facts.between.mechanism(source).value for source in edge.sources}
+    mechanisms = {facts.between.mechanism(source).value for source in facts.users(edge)}
     if edge.listener.protocol == "PLAINTEXT" or (edge.listener.logs_in and not mechanisms & {*_MAPPED}):
         with_what = "PLAINTEXT" if edge.listener.protocol == "PLAINTEXT" else ", ".join(sorted(filter(None, mechanisms)))
         yield works("protocol", f"the brokers' listener is {with_what}", direct=True)
         return
-    yield from login_lines(facts.lines(edge, "KA412"), "principal")
-    faults = [fault for fault in facts.logins(edge.target, edge.listener) if fault.kind == "principal"]
-    for fault in faults:
-        yield fails(f"rules of broker {edge.target}", fault.text)
-    if not faults and edge.sources and all(facts.between.principal(source, edge.target).names for source in edge.sources):
-        yield works(f"rules of broker {edge.target}", "they map the others to a principal")
+    side, nameless = f"rules of broker {edge.target}", defaultdict(list)
+    for source in facts.users(edge):
+        if fails_by := facts.between.principal(source, edge.target).fails:
+            nameless[fails_by].append(source)
+    for text, sources in nameless.items():
+        yield fails(side, text, sources=sources)
+    if not nameless and edge.sources and all(facts.between.principal(source, edge.target).names for source in edge.sources):
+        yield works(side, "they map the others to a principal")

@@ -2,31 +2,31 @@
 
 from collections.abc import Iterator
 
-from kafka_audit.faults.cause import LOGIN, EdgeObservation, cause, fails, works
-from kafka_audit.faults.edges import CONTROL, FOLLOW, REPLICATE, Edge
+from kafka_audit.faults.edges import FOLLOW, Edge
 from kafka_audit.faults.facts import Facts
-from kafka_audit.faults.handshakes import WITH_LOGIN, login_lines
+from kafka_audit.faults.fault import EdgeObservation, fails, fault, works
 from kafka_audit.model.text import brokers
 
 
-@cause(
-    kind=LOGIN,
-    protocols=WITH_LOGIN,
-    layer=4,
-    edges=(CONTROL, REPLICATE, FOLLOW),
-    decided_by="`Authentication failed` in server.log of {sources}, or server.properties of broker {target} and of {sources}",
-    words="an unknown user or password",
-)
+@fault
 def wrong_credentials(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
     """Files of both sides show it, and the log of the refused side; no probe does, and a SCRAM password is seen nowhere."""
-    yield from login_lines(facts.lines(edge, "KA412"), "credential")
     if edge.kind == FOLLOW or edge.listener is None or not edge.listener.logs_in:
         return
-    faults = [fault for fault in facts.logins(edge.target, edge.listener) if fault.kind in {"credential", "scram_user"}]
-    for fault in faults:
-        yield fails(f"file of broker {edge.target}", fault.text, direct=True)
-    between, name = facts.between, edge.listener.name
-    known = facts.view.logins.known_users(edge.target, name, "PLAIN") if name in between.plain else None
-    plain = all(between.mechanism(source).value == "PLAIN" for source in edge.sources)
-    if known and plain and not faults:
-        yield works(f"file of broker {edge.target}", f"it has the user and password of {brokers(edge.sources)}", direct=True)
+    side, name, logins = f"file of broker {edge.target}", edge.listener.name, facts.view.logins
+    users, wrong = {*facts.users(edge)}, False
+    for (mechanism, username, digest), clients in facts.between.logins.get(name, {}).items():
+        known, sources = logins.known_users(edge.target, name, mechanism), sorted({*clients} & users)
+        if known is None or not sources:
+            continue
+        if username not in known:
+            wrong, text = True, f"it does not know user {username} ({mechanism})"
+            scram = {"user": username, "mechanism": mechanism} if mechanism.startswith("SCRAM-") else {}
+            yield fails(side, text, direct=True, sources=sources, **scram)
+        elif known[username] not in {None, digest}:
+            wrong, text = True, f"it has a different password for user {username} ({mechanism})"
+            yield fails(side, text, direct=True, sources=sources)
+    known = logins.known_users(edge.target, name, "PLAIN") if name in facts.between.plain else None
+    plain = all(facts.between.mechanism(source).value == "PLAIN" for source in users)
+    if known and plain and users and not wrong:
+        yield works(side, f"it has the user and password of {brokers(sorted(users))}", direct=True)

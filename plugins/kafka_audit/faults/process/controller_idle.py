@@ -2,26 +2,13 @@
 
 from collections.abc import Iterator
 
-from kafka_audit.cluster.view import ClusterView
-from kafka_audit.faults.cause import CONTROLLER, EdgeObservation, cause, fails, works
-from kafka_audit.faults.edges import CONTROL, Edge
+from kafka_audit.faults.edges import Edge
 from kafka_audit.faults.facts import Facts
+from kafka_audit.faults.fault import EdgeObservation, fails, fault, works
 from kafka_audit.model.text import brokers, counted
 
 
-def _is_elected_in_zookeeper(view: ClusterView) -> bool:
-    return view.zookeeper_read and view.migrating is None
-
-
-@cause(
-    kind=CONTROLLER,
-    layer=6,
-    edges=(CONTROL,),
-    rare=True,
-    applies=_is_elected_in_zookeeper,
-    remedy="Restart {sources}, so that another broker becomes controller and sends everything to all brokers.",
-    decided_by="the newest lines of controller.log of {sources}, and `jstack` of its thread `controller-event-thread`",
-)
+@fault
 def controller_idle(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
     """When a broker goes, its controller gives its partitions other leaders: a state from before a registration was not replaced.
 

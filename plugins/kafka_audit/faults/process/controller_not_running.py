@@ -2,26 +2,14 @@
 
 from collections.abc import Iterator
 
-from kafka_audit.cluster.view import ClusterView
-from kafka_audit.faults.cause import NO_CONTROLLER, EdgeObservation, cause, fails, works
-from kafka_audit.faults.edges import CONTROL, Edge
+from kafka_audit.faults.edges import Edge
 from kafka_audit.faults.facts import Facts
+from kafka_audit.faults.fault import EdgeObservation, fails, fault, works
 from kafka_audit.faults.kraft_claim import KraftClaim
 from kafka_audit.model.text import brokers
 
 
-def _is_migrating(view: ClusterView) -> bool:
-    return view.migrating is not None
-
-
-@cause(
-    kind=NO_CONTROLLER,
-    layer=6,
-    edges=(CONTROL,),
-    applies=_is_migrating,
-    remedy="Find out whether {sources} runs, and then restart it, or end the migration.",
-    decided_by="the addresses of all KRaft controllers under `controllers` in the cluster file",
-)
+@fault
 def controller_not_running(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
     """A controller that answers runs. One of which another broker has something newer has run a moment ago."""
     claim = facts.view.derived(KraftClaim)

@@ -3,18 +3,12 @@
 from collections.abc import Iterator
 
 from kafka_audit.cluster.answers.log_lines import says
-from kafka_audit.faults.cause import LOADER, EdgeObservation, cause, fails, works
-from kafka_audit.faults.edges import FOLLOW, Edge
+from kafka_audit.faults.edges import Edge
 from kafka_audit.faults.facts import Facts
+from kafka_audit.faults.fault import EdgeObservation, fails, fault, works
 
 
-@cause(
-    kind=LOADER,
-    layer=6,
-    edges=(FOLLOW,),
-    rare=True,
-    decided_by="`metadata-apply-error-count` of broker {target}, or `Encountered metadata … fault` in its server.log",
-)
+@fault
 def metadata_loader_failed(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
     """Its log says so; or the log end offset is current and the view is old: what was fetched was not applied."""
     line = next((row for row in facts.view.logs.of_nodes("KA221") if row.broker_id == edge.target), None)

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from kafka_audit.faults.cause import PROCESS, EdgeObservation, cause, fails, works
-from kafka_audit.faults.edges import CONTROL, COORDINATE, FOLLOW, REPLICATE, Edge
+from kafka_audit.faults.edges import Edge
 from kafka_audit.faults.facts import Facts
+from kafka_audit.faults.fault import EdgeObservation, fails, fault, works
 from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.text import brokers
 
@@ -13,13 +13,7 @@ _BY_DISK = frozenset({"DescribeLogDirs", "ListOffsets"})
 """Reads that a disk can delay."""
 
 
-@cause(
-    kind=PROCESS,
-    layer=2,
-    edges=(CONTROL, REPLICATE, FOLLOW, COORDINATE),
-    rare=True,
-    decided_by="the garbage collection log and `jstat -gcutil` of broker {target}",
-)
+@fault
 def stalled_process(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
     """The times in which both ends answered the auditor, beside those of the other brokers, show it.
 

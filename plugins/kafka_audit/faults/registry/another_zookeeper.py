@@ -3,20 +3,13 @@
 from collections.abc import Iterator
 
 from kafka_audit.compare.connect_strings import same_data
-from kafka_audit.faults.cause import ANOTHER, EdgeObservation, cause, fails, works
-from kafka_audit.faults.edges import COORDINATE, Edge
+from kafka_audit.faults.edges import Edge
 from kafka_audit.faults.facts import Facts
+from kafka_audit.faults.fault import EdgeObservation, fails, fault, works
 from kafka_audit.model.text import brokers, clean
 
 
-@cause(
-    kind=ANOTHER,
-    layer=1,
-    edges=(COORDINATE,),
-    rare=True,
-    decided_by="`zookeeper.connect` in server.properties of {sources}",
-    remedy="Set `zookeeper.connect` of {sources} as the other brokers have it, and restart the broker.",
-)
+@fault
 def another_zookeeper(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
     """Settings show it: the chroot differs, or no server is the same. Fewer of the same servers are the same ZooKeeper."""
     connects = facts.between.zookeeper

@@ -3,30 +3,16 @@
 from collections.abc import Iterator
 
 from kafka_audit.cluster.releases import releases
-from kafka_audit.cluster.view import ClusterView
 from kafka_audit.configuration.definitions import version_numbers
-from kafka_audit.faults.cause import MIGRATION, EdgeObservation, cause, fails, works
-from kafka_audit.faults.edges import CONTROL, Edge
+from kafka_audit.faults.edges import Edge
 from kafka_audit.faults.facts import Facts
+from kafka_audit.faults.fault import EdgeObservation, fails, fault, works
 from kafka_audit.model.tables import Migration
 
 _MENDED = (3, 7)
 
 
-def _is_migrating(view: ClusterView) -> bool:
-    return view.migrating is not None
-
-
-@cause(
-    kind=MIGRATION,
-    layer=6,
-    edges=(CONTROL,),
-    rare=True,
-    applies=_is_migrating,
-    remedy="Restart broker {target}: it then receives everything. Upgrade the KRaft controllers to 3.6.2, 3.7 or later before "
-    "one of them fails again (KAFKA-15010, KAFKA-16171).",
-    decided_by="`SYNC_KRAFT_TO_ZK` and `UpdateMetadata` in the log of {sources}, or a restart of broker {target}",
-)
+@fault
 def migration_lost_update(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
     """From Kafka 3.7 on it is no cause; another controller than in the previous snapshot shows it."""
     now = facts.view.migrating

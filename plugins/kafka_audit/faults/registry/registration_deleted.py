@@ -2,20 +2,13 @@
 
 from collections.abc import Iterator
 
-from kafka_audit.faults.cause import REGISTRATION, EdgeObservation, cause, fails, works
 from kafka_audit.faults.controller_paths import zookeeper_paths
-from kafka_audit.faults.edges import COORDINATE, Edge
+from kafka_audit.faults.edges import Edge
 from kafka_audit.faults.facts import Facts
+from kafka_audit.faults.fault import EdgeObservation, fails, fault, works
 
 
-@cause(
-    kind=REGISTRATION,
-    layer=6,
-    edges=(COORDINATE,),
-    rare=True,
-    decided_by="`Session expired` in server.log of {sources}, and `delete` in the transaction log of ZooKeeper",
-    remedy="Restart {sources}: a broker does not create a deleted registration again while its session is alive.",
-)
+@fault
 def registration_deleted(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
     """The broker's host reaches ZooKeeper, and its log was read and reports no trouble: so it takes itself for registered.
 

@@ -2,22 +2,14 @@
 
 from collections.abc import Iterator
 
-from kafka_audit.cluster.answers.log_lines import says
-from kafka_audit.faults.cause import ENSEMBLE, EdgeObservation, cause, fails, unknown, works
 from kafka_audit.faults.controller_paths import zookeeper_paths
-from kafka_audit.faults.edges import COORDINATE, Edge
+from kafka_audit.faults.edges import Edge
 from kafka_audit.faults.facts import Facts
+from kafka_audit.faults.fault import EdgeObservation, fails, fault, unknown, works
 from kafka_audit.model.text import counted
 
 
-@cause(
-    kind=ENSEMBLE,
-    layer=1,
-    edges=(COORDINATE,),
-    rare=True,
-    decided_by="`nc -vz -w 3 {host} {port}` on {where}",
-    remedy="Allow connections from {sources} to ZooKeeper, or repair the name there. The broker registers again by itself.",
-)
+@fault
 def zookeeper_unreachable(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
     """Probes from the broker's own host show it, and its log; one server that is reached is enough for a session."""
     host = f"probe from broker {edge.target}'s host"
@@ -30,7 +22,3 @@ def zookeeper_unreachable(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]
         yield works(host, f"reaches ZooKeeper at {next(path.address for path in own if path.state == 'open')}", direct=True)
     else:
         yield unknown("vantages", f"the connection from broker {edge.target} to ZooKeeper was not measured")
-    for line in facts.lines(edge, "KA302")[:1]:
-        yield fails(f"log of broker {line.broker_id}", says(line), direct=True)
-    for line in (*facts.lines(edge, "KA412"), *facts.lines(edge, "KA401"))[:1]:
-        yield works(f"log of broker {line.broker_id}", f"{says(line)}, so the connection opens", direct=True)

@@ -2,17 +2,12 @@
 
 from collections.abc import Iterator
 
-from kafka_audit.faults.cause import PROGRESS, EdgeObservation, cause, fails, unknown, works
-from kafka_audit.faults.edges import REPLICATE, Edge
+from kafka_audit.faults.edges import Edge
 from kafka_audit.faults.facts import Facts
+from kafka_audit.faults.fault import EdgeObservation, fails, fault, unknown, works
 
 
-@cause(
-    kind=PROGRESS,
-    layer=6,
-    edges=(REPLICATE,),
-    decided_by="`kafka-log-dirs.sh --describe` twice, where replicas that are copied grow, or another audit",
-)
+@fault
 def catching_up(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
     """What a follower lacks is copied, which takes hours for large partitions; until the last of them it is out of the ISR."""
     absent = {*facts.edges.absent(edge.target)}

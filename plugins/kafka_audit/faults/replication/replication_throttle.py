@@ -3,21 +3,15 @@
 from collections.abc import Iterator
 
 from kafka_audit.cluster.throttles import is_rate
-from kafka_audit.faults.cause import THROTTLE, EdgeObservation, cause, fails, works
-from kafka_audit.faults.edges import REPLICATE, Edge
+from kafka_audit.faults.edges import Edge
 from kafka_audit.faults.facts import Facts
+from kafka_audit.faults.fault import EdgeObservation, fails, fault, works
 
 _LEADER, _FOLLOWER = "leader.replication.throttled.rate", "follower.replication.throttled.rate"
 _NO_LIMIT = str(2**63 - 1)
 
 
-@cause(
-    kind=THROTTLE,
-    layer=6,
-    edges=(REPLICATE,),
-    rare=True,
-    decided_by=f"`{_LEADER}` among the dynamic settings of broker {{target}}, `{_FOLLOWER}` among those of {{sources}}",
-)
+@fault
 def replication_throttle(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
     """A rate holds back the replicas that a topic names, at the leader (`shouldLeaderThrottle`) and at the follower.
 

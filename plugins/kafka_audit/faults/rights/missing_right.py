@@ -3,22 +3,15 @@
 from collections.abc import Iterator
 
 from kafka_audit.cluster.answers.log_lines import says
-from kafka_audit.faults.cause import RIGHTS, EdgeObservation, cause, fails, unknown, works
-from kafka_audit.faults.edges import CONTROL, FOLLOW, REPLICATE, Edge
+from kafka_audit.faults.edges import CONTROL, FOLLOW, Edge
 from kafka_audit.faults.facts import Facts
+from kafka_audit.faults.fault import EdgeObservation, fails, fault, unknown, works
 
 
-@cause(
-    kind=RIGHTS,
-    layer=5,
-    edges=(CONTROL, REPLICATE, FOLLOW),
-    decided_by="server.properties of broker {target}, or {denied} of {sources}",
-)
+@fault
 def missing_right(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
     """Super users and ACLs of the target decide; where a hidden setting could still allow it, they only suggest it."""
     broker, settings = edge.target, f"settings of broker {edge.target}"
-    for line in facts.lines(edge, "KA401")[:1]:
-        yield fails(f"log of broker {line.broker_id}", says(line), direct=True)
     rejected = next(_at_controllers(facts, edge), None) if edge.kind == FOLLOW else None
     if rejected is not None:
         yield rejected

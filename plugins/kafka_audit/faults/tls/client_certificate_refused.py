@@ -2,25 +2,16 @@
 
 from collections.abc import Iterator
 
-from kafka_audit.faults.cause import TLS, EdgeObservation, cause, works
-from kafka_audit.faults.edges import CONTROL, REPLICATE, Edge
+from kafka_audit.faults.edges import Edge
 from kafka_audit.faults.facts import Facts
-from kafka_audit.faults.handshakes import WITH_TLS, tls_lines
+from kafka_audit.faults.fault import EdgeObservation, fault, works
 
 _KEY = "ssl.client.auth"
 
 
-@cause(
-    kind=TLS,
-    protocols=WITH_TLS,
-    layer=3,
-    edges=(CONTROL, REPLICATE),
-    decided_by="`SSL handshake failed` in server.log of broker {target}, or the truststore there",
-    words="a client certificate that is refused",
-)
+@fault
 def client_certificate_refused(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
     """A listener that asks for no certificate refuses none; on SASL_SSL only the listener's own key counts (KIP-684)."""
-    yield from tls_lines(facts, edge, "client_certificate_refused")
     if edge.listener is None or not edge.listener.encrypted:
         return
     settings, name = facts.between.settings, edge.listener.name

@@ -2,32 +2,22 @@
 
 from collections.abc import Iterator
 
-from kafka_audit.faults.cause import TLS, EdgeObservation, cause, fails, works
-from kafka_audit.faults.edges import CONTROL, REPLICATE, Edge
+from kafka_audit.faults.edges import Edge
 from kafka_audit.faults.facts import Facts
-from kafka_audit.faults.handshakes import WITH_TLS, tls_lines
+from kafka_audit.faults.fault import EdgeObservation, fails, fault, works
 from kafka_audit.model.read_failure import ReadFailure
 
 _DAY_MS = 86_400_000
 _OUT_OF_DATE = frozenset({ReadFailure.CERTIFICATE_EXPIRED, ReadFailure.CERTIFICATE_NOT_YET_VALID})
 
 
-@cause(
-    kind=TLS,
-    protocols=WITH_TLS,
-    layer=3,
-    edges=(CONTROL, REPLICATE),
-    rare=True,
-    decided_by="`date -u` on {where} and on the host of broker {target}",
-    words="a wrong clock",
-)
+@fault
 def clock_wrong(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
     """A certificate that is valid for a day before and after the audit outlasts most wrong clocks.
 
     A probe verifies dates by the clock of the host where it starts: what one host takes for out of date, and another one accepts
     by the same authority, is dated right.
     """
-    yield from tls_lines(facts, edge, "invalid_certificate")
     if edge.listener is None or not edge.listener.encrypted:
         return
     shown = facts.view.logins.certificate(edge.target, edge.listener.name)

@@ -2,29 +2,46 @@
 
 from collections.abc import Iterator
 
-from kafka_audit.faults.cause import TLS, EdgeObservation, cause, fails, works
-from kafka_audit.faults.edges import CONTROL, REPLICATE, Edge
+from kafka_audit.faults.edges import Edge
 from kafka_audit.faults.facts import Facts
-from kafka_audit.faults.handshakes import WITH_TLS, tls_lines
-from kafka_audit.model.finding import Confidence
+from kafka_audit.faults.fault import EdgeObservation, fails, fault, unknown, works
 
 
-@cause(
-    kind=TLS,
-    protocols=WITH_TLS,
-    layer=3,
-    edges=(CONTROL, REPLICATE),
-    decided_by="`openssl s_client -connect {address} -verify_hostname {host}`, or `SSL handshake failed` in the log of {sources}",
-    words="a certificate with another name or date",
-)
+@fault
 def invalid_certificate(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
-    """The certificate that the broker presents shows its dates and names to every client."""
-    yield from tls_lines(facts, edge, "invalid_certificate")
+    """The certificate that the broker presents shows its dates and names to every client.
+
+    Whether brokers compare names is seldom known; where the controller was let in, they do not, or it is another certificate.
+    """
     if edge.listener is None or not edge.listener.encrypted:
         return
-    faults = [fault for fault in facts.logins(edge.target, edge.listener) if fault.kind == "certificate"]
-    for fault in faults:
-        yield fails(f"certificate of broker {edge.target}", fault.text, direct=fault.confidence is Confidence.MEASURED)
-    shown = facts.view.logins.certificate(edge.target, edge.listener.name)
-    if shown is not None and not faults:
-        yield works(f"certificate of broker {edge.target}", f"it is valid and names {shown.host}", direct=True)
+    side, name, now = f"certificate of broker {edge.target}", edge.listener.name, facts.view.started_ms
+    shown = facts.view.logins.certificate(edge.target, name)
+    if shown is None:
+        return
+    if shown.not_after_ms < now:
+        yield fails(side, "its certificate has expired", direct=True, dates="wrong")
+    if shown.not_before_ms > now:
+        yield fails(side, "its certificate is not valid yet", direct=True, dates="wrong")
+    users = edge.sources or facts.between.users.get(name, ())
+    compares = [facts.view.logins.checks_names(source, name) for source in users]
+    if shown.name_matches or False in compares:
+        if shown.not_before_ms <= now <= shown.not_after_ms:
+            named = f"it is valid and names {shown.host}" if shown.name_matches else "it is valid, and names are not compared"
+            yield works(side, named, direct=True)
+        return
+    text = f"its certificate does not name {shown.host} (it names {', '.join(shown.sans) or 'no host'})"
+    if compares and None not in compares:
+        yield fails(side, text, direct=facts.accepted(edge.target) is None, host=shown.host)
+    elif facts.accepted(edge.target) is not None:
+        yield fails(side, text, host=shown.host)
+    elif _others_are_named(facts, edge.target, name):
+        yield fails(side, f"{text}, but those of the other brokers name theirs", host=shown.host)
+    else:
+        yield unknown(side, text)
+
+
+def _others_are_named(facts: Facts, broker: int, listener: str) -> bool:
+    """Return whether the certificates of all other brokers name their hosts, as they must where names are compared."""
+    others = [row for other, row in facts.certificates(listener).items() if other != broker]
+    return bool(others) and all(row.name_matches for row in others)

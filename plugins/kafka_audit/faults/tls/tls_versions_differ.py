@@ -2,26 +2,17 @@
 
 from collections.abc import Iterator
 
-from kafka_audit.faults.cause import TLS, EdgeObservation, cause, fails, works
-from kafka_audit.faults.edges import CONTROL, REPLICATE, Edge
+from kafka_audit.faults.edges import Edge
 from kafka_audit.faults.facts import Facts
-from kafka_audit.faults.handshakes import WITH_TLS, tls_lines
+from kafka_audit.faults.fault import EdgeObservation, fails, fault, works
 from kafka_audit.model.text import brokers
 
 _VERSIONS, _CIPHERS = "ssl.enabled.protocols", "ssl.cipher.suites"
 
 
-@cause(
-    kind=TLS,
-    protocols=WITH_TLS,
-    layer=3,
-    edges=(CONTROL, REPLICATE),
-    decided_by=f"{_VERSIONS} and {_CIPHERS} of broker {{target}} and of {{sources}}",
-    words="TLS versions that differ",
-)
+@fault
 def tls_versions_differ(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
     """Settings of both sides show it without any probe."""
-    yield from tls_lines(facts, edge, "tls_versions_differ")
     if edge.listener is None or not edge.listener.encrypted or not edge.sources:
         return
     compared = [(source, key, *_both(facts, edge, source, key)) for source in edge.sources for key in (_VERSIONS, _CIPHERS)]

@@ -2,27 +2,18 @@
 
 from collections.abc import Iterator
 
-from kafka_audit.faults.cause import TLS, EdgeObservation, cause, fails, works
-from kafka_audit.faults.edges import CONTROL, FOLLOW, REPLICATE, Edge
+from kafka_audit.faults.edges import CONTROL, FOLLOW, Edge
 from kafka_audit.faults.facts import Facts
-from kafka_audit.faults.handshakes import WITH_TLS, tls_lines
+from kafka_audit.faults.fault import EdgeObservation, fails, fault, works
 from kafka_audit.model.text import brokers, clean
 
 
-@cause(
-    kind=TLS,
-    protocols=WITH_TLS,
-    layer=3,
-    edges=(CONTROL, REPLICATE, FOLLOW),
-    decided_by="`PKIX path` or `SSL handshake failed` in server.log of {sources}, or the truststore there",
-    words="an issuer that is not trusted",
-)
+@fault
 def untrusted_certificate(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
     """Only the peers' truststores decide: that the auditor trusts a certificate, or does not, says nothing about them.
 
     A source that accepts another broker's certificate trusts the key that signed it.
     """
-    yield from tls_lines(facts, edge, "untrusted_certificate")
     if edge.kind == FOLLOW or edge.listener is None or not edge.listener.encrypted:
         return
     shown = facts.certificates(edge.listener.name)

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Sequence
 
-from kafka_audit.faults.cause import CauseKind, EdgeObservation
-from kafka_audit.faults.solver import Diagnosis, WeighedCause, diagnoses_into, following, told_apart
+from kafka_audit.faults.fault import EdgeObservation
+from kafka_audit.faults.solver import Diagnosis, WeighedFault, diagnoses_into, following, told_apart
 from kafka_audit.incidents.causes.rule import Case
 from kafka_audit.model.finding import CauseCandidate, Evidence
 from kafka_audit.model.text import clean
@@ -35,8 +35,8 @@ def candidates_of(found: Sequence[Diagnosis]) -> tuple[CauseCandidate, ...]:
         for diagnosis in found
         for candidate in diagnosis.measured or (diagnosis.candidates if diagnosis.edge.effect.state != "works" else ())
     ]
-    kinds = dict.fromkeys(candidate.cause.kind for candidate in every)
-    weighed = [_of_kind(kind, [candidate for candidate in every if candidate.cause.kind == kind]) for kind in kinds]
+    kinds = dict.fromkeys(candidate.fault.kind for candidate in every)
+    weighed = [_of_kind([candidate for candidate in every if candidate.fault.kind == kind]) for kind in kinds]
     return tuple(sorted(weighed, key=lambda candidate: _LIKELIEST_FIRST.index(candidate.state)))
 
 
@@ -46,13 +46,14 @@ def _first(diagnoses: Iterable[Diagnosis]) -> Diagnosis | None:
     return next(missing, next(iter(every), None))
 
 
-def _of_kind(kind: CauseKind, found: Sequence[WeighedCause]) -> CauseCandidate:
+def _of_kind(found: Sequence[WeighedFault]) -> CauseCandidate:
+    fault = found[0].fault
     possible = [candidate for candidate in found if candidate.possible]
     words: tuple[str, ...] = ()
     if any(candidate.measured for candidate in possible):
         possible = list(told_apart([candidate for candidate in possible if candidate.measured]))  # and the evidence says which
     else:
-        words = tuple(dict.fromkeys(candidate.cause.words for candidate in possible if candidate.cause.words))
+        words = tuple(dict.fromkeys(candidate.fault.words for candidate in possible if candidate.fault.words))
     shown = [observation for candidate in possible for observation in candidate.shown_by]
     left_open = [observation for candidate in possible for observation in candidate.left_open_by]
     if not possible:
@@ -60,12 +61,12 @@ def _of_kind(kind: CauseKind, found: Sequence[WeighedCause]) -> CauseCandidate:
     elif any(candidate.measured for candidate in possible):
         state = "measured"
     else:
-        state = "rare" if all(candidate.cause.rare for candidate in possible) and not shown else "possible"
+        state = "rare" if all(candidate.fault.rare for candidate in possible) and not shown else "possible"
     return CauseCandidate(
-        cause=kind.name,
-        code=kind.code,
-        word=kind.word,
-        fault=f"{kind.fault} by {' or '.join(filter(None, [', '.join(words[:-1]), words[-1]]))}" if words else kind.fault,
+        cause=fault.kind,
+        code=fault.check,
+        word=fault.word,
+        fault=f"{fault.sentence} by {' or '.join(filter(None, [', '.join(words[:-1]), words[-1]]))}" if words else fault.sentence,
         state=state,
         speaks_for=_evidence(shown or left_open),
         against=() if possible else _evidence(observation for candidate in found for observation in candidate.against),
@@ -75,6 +76,6 @@ def _of_kind(kind: CauseKind, found: Sequence[WeighedCause]) -> CauseCandidate:
 
 def _evidence(observed: Iterable[EdgeObservation]) -> tuple[Evidence, ...]:
     # A log often says that something failed, and not why: what else shows it comes first.
-    ordered = sorted(observed, key=lambda observation: observation.observer.startswith("log of "))
+    ordered = sorted(observed, key=lambda observation: observation.of_log)
     lines = dict.fromkeys(Evidence(observer=clean(observation.observer), text=clean(observation.text)) for observation in ordered)
     return tuple(lines)[:_SHOWN]

@@ -1,10 +1,12 @@
 """Views differ and no cause was found: the symptom, each candidate with its evidence, and the data that would decide."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 from typing import Any
 
-from kafka_audit.faults.cause import PROGRESS
+from kafka_audit.faults.facts import facts_of
+from kafka_audit.faults.known import known_faults
+from kafka_audit.faults.serve_edges import ServeEdge
 from kafka_audit.incidents.causes import log_quotes
 from kafka_audit.incidents.causes.candidates import candidates
 from kafka_audit.incidents.causes.rule import (
@@ -16,6 +18,7 @@ from kafka_audit.incidents.causes.rule import (
     Story,
     at_the_broker,
     evidence_of,
+    evidence_of_edges,
 )
 from kafka_audit.incidents.causes.told import told
 from kafka_audit.model.finding import Confidence
@@ -33,6 +36,7 @@ def story(case: Case) -> Story:
     left = [candidate for candidate in found if candidate.state in {"measured", "possible"}] or [
         candidate for candidate in found if candidate.state == "rare"
     ]
+    nodes = {*case.brokers, *(() if case.view.controller is None else (case.view.controller,))}
     leading = min((root.code for root in case.roots), key=LEADING.index)
     follows = leading == _EDGE
     of_leading = [root for root in case.roots if root.code == leading]
@@ -44,21 +48,45 @@ def story(case: Case) -> Story:
         cause=_BEHIND if follows else leading,
         evidence=(
             *evidence_of(case.roots),
+            *evidence_of_edges(_failed_probes(case)),
+            *(() if left else log_quotes.of_other_faults(case, nodes, {candidate.code for candidate in found})),
             *log_quotes.idle(case, tuple(dict.fromkeys(candidate.code for candidate in left))),
         ),
         confidence=Confidence.SUSPECTED,
         candidates=found,
         **shown,
         follows=follows,
-        waits=any(candidate.cause == PROGRESS.name for candidate in left),
+        waits=not {fault.kind for fault in known_faults() if fault.in_progress}.isdisjoint(candidate.cause for candidate in left),
         followers=followers,
         asked=_asked(case),
         parties=len(followers if follows else case.brokers or _addresses(case)),
         lists_none=leading == "KA105" and all(root.evidence.get("empty") is True for root in of_leading),
         one_address=not case.brokers and len(_addresses(case)) == 1,
         all_empty=bool(case.brokers) and case.empty.issuperset(case.brokers),
-        choice=" or ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words) or "no known cause fits",
+        choice=" or ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words) or "no known fault fits",
+        fits=bool(left),
+        unread=() if left else _unread(case, nodes),
     )
+
+
+def _failed_probes(case: Case) -> list[ServeEdge]:
+    """Return what failed, in the newest sample, on the way from other brokers' hosts to the case's brokers."""
+    edges = (edge for edge in case.edges.every if edge.source is not None and edge.endpoint.broker_id in case.brokers)
+    return [edge for edge in edges if edge.failed_at is not None]
+
+
+def _unread(case: Case, nodes: Collection[int]) -> list[str]:
+    """Return the two inputs that would say most of a fault that is not known, of those that were not read."""
+    facts, controller = facts_of(case.view), case.view.controller
+    silent = [node for node in sorted(nodes) if not facts.log_was_read(node)]
+    probed = {edge.source for edge in case.edges.every if edge.endpoint.broker_id in case.brokers}
+    hidden = [broker for broker in case.brokers if broker not in facts.between.settings.brokers]
+    needed = [
+        f"the {'log' if len(silent) == 1 else 'logs'} of {brokers(silent)}" if silent else "",
+        f"a probe from the host of controller {controller}" if controller is not None and controller not in probed else "",
+        f"the settings of {brokers(hidden)}" if hidden else "",
+    ]
+    return [text for text in needed if text][:2]
 
 
 def _addresses(case: Case) -> list[str]:

@@ -5,7 +5,6 @@ from dataclasses import replace
 from typing import Any
 
 from kafka_audit.checks.controller.quorum_incidents import about_the_quorum
-from kafka_audit.faults.cause import ADDRESS, LOADER, CauseKind
 from kafka_audit.faults.facts import facts_of
 from kafka_audit.faults.solver import following
 from kafka_audit.incidents.causes import log_quotes
@@ -34,6 +33,10 @@ CODES = ("KA101", "KA102", "KA105", "KA107", "KA210")
 """What an old view shows, the one that names the incident first; in KRaft brokers fetch their view, so all have one cause."""
 
 
+_ADDRESS, _LOADER = "address", "loader"
+"""Kinds of faults that have a headline of their own."""
+
+
 def old_views(case: Case) -> Iterable[Case]:
     """Take all old views as one fault; in ZooKeeper mode none."""
     roots = tuple(sorted((root for root in case.roots if not root.muted), key=lambda root: CODES.index(root.code)))
@@ -57,7 +60,7 @@ def at_either_end(case: Case, symptom: Finding) -> bool:
 def behind_story(case: Case) -> Story:
     """Return the story: who is behind, and what may keep it from its controllers."""
     found = candidates(case, follow=True)
-    confidence, applied = _confidence(case, ADDRESS), _confidence(case, LOADER)
+    confidence, applied = _confidence(case, _ADDRESS), _confidence(case, _LOADER)
     symptom = _symptom(case.roots)
     return told(
         case,
@@ -73,7 +76,7 @@ def behind_story(case: Case) -> Story:
         candidates=found,
         decided=(confidence or applied) is not None,
         unreachable=confidence is not None,
-        not_applied=any(candidate.cause == LOADER.name and candidate.speaks_for for candidate in found),
+        not_applied=any(candidate.cause == _LOADER and candidate.speaks_for for candidate in found),
         heartbeats=all(_only_fenced(case, broker) for broker in case.brokers),
         **symptom,
         words=listing([candidate.word for candidate in found if candidate.state in {"measured", "possible"}]).replace(
@@ -91,11 +94,11 @@ def _only_fenced(case: Case, broker: int) -> bool:
     return edge.carries is not None and edge.effect.state != "missing" and edges.knows_that_it_is_fenced(broker)
 
 
-def _confidence(case: Case, kind: CauseKind) -> Confidence | None:
+def _confidence(case: Case, kind: str) -> Confidence | None:
     """Return how sure it is that a cause of a kind keeps all these brokers behind; None where another cause leads, or none."""
     found = [following(case.view, broker).likely for broker in case.brokers]
     weakest = (Confidence.SUSPECTED, Confidence.INFERRED, Confidence.MEASURED)
-    sure = [likely[1] for likely in found if likely is not None and likely[0] == kind.group]
+    sure = [likely.confidence for likely in found if likely is not None and likely.fault.kind == kind]
     return min(sure, key=weakest.index) if len(sure) == len(found) else None
 
 

@@ -10,9 +10,10 @@ from kafka_audit.cluster.answers.reads import addresses_of
 from kafka_audit.cluster.listeners.endpoints import AdvertisedEndpoint
 from kafka_audit.cluster.listeners.inter_broker import TLS
 from kafka_audit.compare.addresses import is_among
-from kafka_audit.faults.cause import KnownCause
 from kafka_audit.faults.facts import facts_of
-from kafka_audit.faults.known import causes
+from kafka_audit.faults.fault import Fault
+from kafka_audit.faults.known import known_faults
+from kafka_audit.faults.read import read
 from kafka_audit.faults.solver import diagnoses_into
 from kafka_audit.incidents.causes import log_quotes
 from kafka_audit.incidents.causes.candidates import candidates
@@ -83,9 +84,9 @@ def _implied(case: Case, root: Finding) -> bool:
 
 def _confidence(case: Case) -> Confidence:
     """Return how sure the headline is: of a controller that no probe measured, its broker's view is the only witness."""
-    confidence = case.confidence()
-    implied = case.by_controller and any(_implied(case, root) for root in case.roots)
-    return Confidence.INFERRED if implied and confidence is Confidence.MEASURED else confidence
+    facts, implied = facts_of(case.view), [root for root in case.roots if case.by_controller and _implied(case, root)]
+    edges = (facts.edges.into(root.resource.broker)[:1] for root in implied if root.resource.broker is not None)
+    return min((case.confidence(), *(read(facts, _CODE, edge).confidence for edge in edges)), key=[*reversed(Confidence)].index)
 
 
 def cases(case: Case) -> Iterable[Case]:
@@ -125,7 +126,7 @@ def asked_for_the_controller(case: Case, symptom: Finding) -> bool:
 
 
 def _of_cause(case: Case, kind: str) -> bool:
-    """Return whether something else than the address keeps the others away: a `CauseKind`."""
+    """Return whether something else than the address keeps the others away: a kind of faults."""
     return all(root.text("cause") == kind for root in case.roots)
 
 
@@ -171,7 +172,7 @@ def story(case: Case) -> Story:
         itself=case.by_controller and case.brokers == case.sources,
         who=_who(case),
         sources=case.sources,
-        fault=other.kind.fault if other else "",
+        fault=other.sentence if other else "",
         led=partitions.led_by(case.brokers) if case.by_controller and not any(_updated(case, b) for b in case.brokers) else 0,
         partitions=partitions.count.partitions,
         every_isr_full=_every_isr_full(case),
@@ -186,10 +187,10 @@ def story(case: Case) -> Story:
     )
 
 
-def _other_cause(case: Case) -> KnownCause | None:
+def _other_cause(case: Case) -> Fault | None:
     """Return what keeps the others away though the address can be reached, where the check names it."""
     named = {root.text("cause") for root in case.roots}
-    found = (cause for cause in causes() if cause.kind.name in named and cause.remedy)
+    found = (fault for fault in known_faults() if fault.kind in named and fault.remedy)
     return next(found, None) if len(named) == 1 else None
 
 
@@ -348,7 +349,7 @@ def _repair(case: Case) -> dict[str, Any]:
     }
 
 
-def _steps_of(cause: KnownCause, case: Case) -> tuple[Step, ...]:
+def _steps_of(fault: Fault, case: Case) -> tuple[Step, ...]:
     """Return the repair of a cause that lets a test connection through: how to decide, and its remedy."""
     found = [
         candidate
@@ -356,11 +357,11 @@ def _steps_of(cause: KnownCause, case: Case) -> tuple[Step, ...]:
         for edge in diagnoses_into(case.view, broker)
         for candidate in edge.candidates
     ]
-    see = dict.fromkeys(candidate.decided_by for candidate in found if candidate.cause == cause)
+    see = dict.fromkeys(candidate.decided_by for candidate in found if candidate.fault is fault)
     target = str(case.brokers[0]) if len(case.brokers) == 1 else "each of them"
     return (
         *(Step(kind="see", text=f"See it yourself (reads only): {text}.") for text in list(see)[:1]),
-        Step(kind="quick", text=cause.remedy.format(target=target), commands=tuple(_limits(case))),
+        Step(kind="quick", text=fault.remedy.format(target=target), commands=tuple(_limits(case))),
         prove(case),
     )
 

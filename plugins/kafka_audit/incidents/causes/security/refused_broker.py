@@ -8,6 +8,7 @@ from kafka_audit.configuration.acl_command import acl_command
 from kafka_audit.configuration.authorization import ANY_PRINCIPAL, CLUSTER
 from kafka_audit.configuration.principals import ANONYMOUS
 from kafka_audit.configuration.principals.ssl_rules import KEY as SSL_RULES
+from kafka_audit.faults.known import known_faults
 from kafka_audit.incidents.causes import log_quotes
 from kafka_audit.incidents.causes.candidates import candidates
 from kafka_audit.incidents.causes.repair import server_properties
@@ -27,22 +28,10 @@ from kafka_audit.incidents.tools import zookeeper_address
 from kafka_audit.model.commands import Command, Line, command, continued, remark, setting
 from kafka_audit.model.finding import Evidence, Finding, Severity, Status
 from kafka_audit.model.text import brokers, clean
+from kafka_audit.words.sentences import fill
 
-_LOGIN = {
-    "certificate": "its certificate is not accepted",
-    "issuer": "its issuer is not trusted",
-    "versions": "no TLS version or cipher in common",
-    "client": "client certificates are refused",
-    "handshake": "TLS handshakes fail",
-    "clock": "their clock is wrong",
-    "mechanism": "it does not offer the mechanism",
-    "credential": "it does not accept user or password",
-    "scram_user": "a SCRAM credential is missing",
-    "principal": "no mapping rule matches",
-}
-_OF_ANY = frozenset({"versions", "client", "handshake", "scram_user"})
-"""Those that several brokers have alike."""
 _FIRST = 5
+_HANDSHAKE, _CERTIFICATE = "handshake", "invalid_certificate"
 
 
 def reported(case: Case, key: str) -> tuple[str, ...]:
@@ -104,11 +93,12 @@ def story(case: Case) -> Story:
 
 def _reasons(case: Case) -> list[str]:
     """Return why a login fails, for a headline, the most exact one first; a reason comes before a handshake without one."""
-    kinds = sorted(reported(case, "kind"), key="handshake".__eq__)
-    if len(case.brokers) > 1:
-        return [_LOGIN[kind] for kind in kinds if kind in _OF_ANY]
-    why = [text for text in (reported(case, "why") if kinds else ()) for text in (text, text.partition(" (")[0])]
-    return [*why, *(_LOGIN[kind] for kind in kinds if kind in _LOGIN)]
+    kinds, several = sorted(reported(case, "kind"), key=_HANDSHAKE.__eq__), len(case.brokers) > 1
+    templates = {fault.name: fault.reason for fault in known_faults()} | {_HANDSHAKE: "TLS handshakes fail"}
+    user = bool(_scram_users(case))
+    reasons = [fill(templates[kind], {"several": several, "user": user}) for kind in kinds if kind in templates]
+    why = [] if several or not kinds else reported(case, "why")
+    return [*(part for text in why for part in (text, text.partition(" (")[0])), *filter(None, reasons)]
 
 
 def _ways(case: Case) -> Iterable[Evidence]:
@@ -266,35 +256,37 @@ def _super_users(case: Case) -> Iterator[Line]:
 
 
 def _repair_of_login(case: Case) -> dict[str, Any]:
-    kinds = {root.text("kind") for root in case.roots}
-    named = [root for root in case.roots if root.text("kind") != "handshake"] or case.roots  # the same reason, of the other side
+    kinds, scram = {root.text("kind") for root in case.roots}, _scram_users(case)
+    named = [root for root in case.roots if root.text("kind") != _HANDSHAKE] or case.roots  # the same reason, of the other side
     repairs = [*dict.fromkeys(clean(text) for root in named if (text := root.text("repair")))]
     return {
         "with_tls": tuple(e for e in case.endpoints[:_FIRST] if e.protocol in {"SSL", "SASL_SSL", None}),
         "repairs": "; ".join(repairs[:_FIRST]),
-        "keystore": tuple(_keystore(case)) if kinds & {"certificate", "issuer"} else (),
-        "certificate": kinds == {"certificate"},
-        "stores": len(kinds) == 1 and kinds <= {"issuer", "client"},
-        "clock": kinds == {"clock"},
-        "scram": tuple(_scram_users(case)) if "scram_user" in kinds else (),
-        "scram_alone": kinds == {"scram_user"},
+        "keystore": tuple(_keystore(case)) if kinds & {_CERTIFICATE, "untrusted_certificate"} else (),
+        "certificate": kinds == {_CERTIFICATE},
+        "stores": len(kinds) == 1 and kinds <= {"untrusted_certificate", "client_certificate_refused"},
+        "clock": kinds == {"clock_wrong"},
+        "scram": scram,
+        "scram_alone": bool(scram) and kinds == {"wrong_credentials"},
     }
 
 
-def _scram_users(case: Case) -> Iterator[Command]:
-    """Yield what gives each user its credential again that the explained findings name; ZooKeeper takes it without a login."""
+def _scram_users(case: Case) -> tuple[Command, ...]:
+    """Return what gives each user its credential again that the explained findings name; ZooKeeper takes it without a login."""
     named = dict.fromkeys(
         (finding.text("user"), finding.text("mechanism")) for finding in case.explained if finding.code == "KA405"
     )
     at = "--bootstrap-server BROKER:9092 --command-config admin.properties" if case.view.kraft else "--zookeeper {zookeeper}"
-    for user, mechanism in [*named][:_FIRST]:
-        yield command(
+    return tuple(
+        command(
             f"kafka-configs.sh {at} --alter --entity-type users --entity-name {{user}} "
             "--add-config {mechanism}=[password=PASSWORD]",
             zookeeper=zookeeper_address(case.view),
             user=user,
             mechanism=mechanism,
         )
+        for user, mechanism in [*named][:_FIRST]
+    )
 
 
 def _keystore(case: Case) -> Iterable[Line]:
