@@ -100,9 +100,8 @@ RED: dict[str, str] = {
     "KA222": "a node without a file has its roles by its settings alone",
     "KA302": "in KRaft a leader without followers is not judged without its settings, and passes where no reassignment is known",
     "KA303": "in KRaft a listener that settings alone name is not known without them",
-    "KA413": "which listener brokers use is known by its registration",
+    "KA413": "a file that names no listener has the default one, which reads no rules",
     "KA506": "who led before is known by the partitions alone",
-    "KA508": "a broker is slow compared with the others: fewer of them show it less",
     "KA719": "what holds in place of a line is known by the answer of the broker alone",
 }
 """Checks that call a gap harmless, or are silent about it, today, and why."""
