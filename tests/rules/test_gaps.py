@@ -101,7 +101,6 @@ RED: dict[str, str] = {
     "KA302": "in KRaft a leader without followers is not judged without its settings, and passes where no reassignment is known",
     "KA303": "in KRaft a listener that settings alone name is not known without them",
     "KA413": "a file that names no listener has the default one, which reads no rules",
-    "KA506": "who led before is known by the partitions alone",
     "KA719": "what holds in place of a line is known by the answer of the broker alone",
 }
 """Checks that call a gap harmless, or are silent about it, today, and why."""
