@@ -53,6 +53,11 @@ def broker_answers_slowly(view: ClusterView) -> Iterator[Judgement]:
             yield view.judge(f"broker/{broker}", Status.FAIL, evidence, confidence=confidence)
         elif failed:
             yield view.judge(f"broker/{broker}", Status.UNKNOWN, {**facts, **failed_texts(failed)})
+        elif alone := _not_compared(now, broker):
+            error = f"it took {now.by_broker[broker][alone[0]]} ms for {alone[0]}, which fewer than two other brokers answered"
+            yield view.judge(
+                f"broker/{broker}", Status.UNKNOWN, facts, error=error, needs=f"{listing(alone)} of the other brokers"
+            )
         else:
             yield view.judge(f"broker/{broker}", Status.PASS, facts)
 
@@ -102,6 +107,12 @@ def _slow(times: _Times, broker: int) -> Mapping[str, tuple[int, int]]:
         if usual is not None and ms >= _LEAST_MS and ms >= _TIMES * usual:
             found[operation] = (ms, round(usual))
     return found
+
+
+def _not_compared(times: _Times, broker: int) -> list[str]:
+    """Return the operations that a broker took long for, and that too few others answered to compare with."""
+    own = times.by_broker.get(broker, {})
+    return sorted(operation for operation, ms in own.items() if ms >= _LEAST_MS and times.usual(operation, broker) is None)
 
 
 def _stalls(reads: Iterable[SourceRead], times: _Times, broker: int) -> list[str]:

@@ -11,7 +11,7 @@ from kafka_audit.differences.tables import LISTED, FormerLeaderState
 from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
 
 
-@check(code="KA506", severity=Severity.HIGH)
+@check(code="KA506", severity=Severity.HIGH, parts=("topics",))
 def old_leader_keeps_clients(view: ClusterView) -> Iterator[Judgement]:
     """A broker that led partitions returns a storage error for them, and some clients do not refresh their metadata."""
     reads = BrokerReads(view.last_reads, LIST_OFFSETS)
