@@ -18,7 +18,7 @@ from kafka_audit.report.symptoms.markdown import page_markdown
 from kafka_audit.report.symptoms.search import find_pages, is_clear
 from kafka_audit.report.text import wrap
 from kafka_audit.says.others import program_of
-from kafka_audit.says.reading import Answer, read
+from kafka_audit.says.reading import ReadLine, read_pasted
 
 _CASES = files("kafka_audit.checks")
 _WORDS = {
@@ -54,7 +54,7 @@ def explained(checks: Mapping[str, Check], words: str, *, width: int, color: boo
     name = one_word and words != words.upper()
     if not words.strip() or words.upper() in checks or (name and _by_word(checks, words)):
         return Explanation(check_text(find_check(checks, words), width=width, color=color))
-    answers = read(words)
+    answers = read_pasted(words)
     known = [answer for answer in answers if answer.found or answer.below]
     found = find_pages(words)
     if known:
@@ -74,7 +74,7 @@ def explained(checks: Mapping[str, Check], words: str, *, width: int, color: boo
 _TYPE_MORE = "Type more of the message, or `kafka-audit explain` for the list of checks."
 
 
-def _page_of_lines(checks: Mapping[str, Check], words: str, answers: Sequence[Answer]) -> SymptomPage | None:
+def _page_of_lines(checks: Mapping[str, Check], words: str, answers: Sequence[ReadLine]) -> SymptomPage | None:
     """Return the page of a line whose meaning is known, if there is one about the same faults."""
     codes = {code for answer in answers for meaning in meanings_of(answer) for code in meaning.checks}
     page = next(iter(find_pages(words)), None)
@@ -82,11 +82,11 @@ def _page_of_lines(checks: Mapping[str, Check], words: str, answers: Sequence[An
     return page if fits else None
 
 
-def _is_a_line(answer: Answer) -> bool:
+def _is_a_line(answer: ReadLine) -> bool:
     return answer.record.has_head or bool(answer.record.logger) or program_of(answer.record) is not None
 
 
-def _of_another_program(answer: Answer) -> bool:
+def _of_another_program(answer: ReadLine) -> bool:
     """Return whether a line is of no client of Kafka, whose messages have pages: it is none, or it has a level and a logger."""
     program = program_of(answer.record)
     return not program.client if program else answer.record.has_head or bool(answer.record.logger)
