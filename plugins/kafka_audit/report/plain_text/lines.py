@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from kafka_audit.checks import Check
 from kafka_audit.model.text import clean
 from kafka_audit.report.text import wrap
-from kafka_audit.says.catalogue import Meaning, Template, meanings
+from kafka_audit.says.catalogue import Template, meanings
 from kafka_audit.says.others import program_of
 from kafka_audit.says.reading import ReadLine
 
@@ -19,12 +19,6 @@ _KINDS = {
 }
 _SHOWN = 160  # characters of a pasted line
 _INDENT, _HANGING = "  ", " " * 14
-
-
-def meanings_of(answer: ReadLine) -> Iterator[Meaning]:
-    """Yield the meanings of a line and of the exceptions below it."""
-    for template in (*answer.found, *(template for found in answer.below for template in found)):
-        yield meanings()[template.meaning]
 
 
 def line_text(checks: Mapping[str, Check], answers: Sequence[ReadLine], *, width: int) -> str:
