@@ -40,7 +40,7 @@ def main() -> int:
     """Write the file, and print what is new in it; 1 if something is."""
     kafka, zookeeper = _read_all("kafka", sorted(COMPARED, key=_number)), _read_all("zookeeper", ZOOKEEPER)
     known = {(found.text, logger): found.meaning for found in read_lines(_FILE.read_text()) for logger in found.loggers}
-    found = [*_templates(kafka, "", known), *_templates(zookeeper, "z", known), *_of_java()]
+    found = [*_templates(kafka, "", known), *_templates(zookeeper, "z", known), *_of_kept()]
     _FILE.write_text(_written(found))
     new = [template for template in found if template.meaning == NEW]
     sys.stdout.write("".join(f"{template.level} {','.join(template.loggers)} | {template.text}\n" for template in new))
@@ -101,7 +101,9 @@ def _meaning(line: Line, known: Mapping[tuple[str, str], str], mark: str) -> str
     return known.get((line.text, line.logger), NEW)
 
 
-def _of_java() -> Iterator[Template]:
+def _of_kept() -> Iterator[Template]:
+    for meaning, lines in _KEPT["extra"].items():
+        yield from read_lines("\n".join((f"[{meaning}]", *lines)))
     for meaning, texts in _KEPT["java"].items():
         for text in texts:
             name, _, message = text.partition(": ")

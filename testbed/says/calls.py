@@ -26,6 +26,16 @@ _IGNORED = re.compile(
 """Command line tools, the clients that Kafka 1.0 has in Scala, and classes that are generated from the protocol."""
 
 _OWN_NAME = "state.change.logger"
+_HELPERS = {
+    "maybeAddOfflineLogDir": ("ERROR", "LogDirFailureChannel"),
+    "maybeHandleIOException": ("ERROR", "LogDirFailureChannel"),
+    "processException": ("ERROR", "Processor"),
+    "logAndRethrow": ("ERROR", "ZkMigrationClient"),
+    "removeInvalidProps$1": ("ERROR", "DynamicBrokerConfig"),
+    "maybeLogError": ("ERROR", "SharePartition"),
+}
+"""Methods that log a text which they are given, with their levels and loggers."""
+
 _SPACE, _HOLES = re.compile(r"\s+"), re.compile(r"…(?:\s?…)+")
 _NUMBERED = re.compile(r"\{\d\}")  # of MessageFormat
 
@@ -73,6 +83,12 @@ def _said(of: ClassFile, member: Member, arguments: list[object]) -> Iterator[tu
     if name == "handleFault" and values:
         # `FaultHandler` of KRaft: which of the handlers it is, and so the first words, is decided when the node starts.
         yield "ERROR", own, frozenset(f"Encountered {HOLE} fault: {text}" for text in texts_of(values[0]))
+    elif name in _HELPERS or (name == "accept" and own == "ActivationRecordsGenerator"):
+        given = (closure_texts(of, value) if isinstance(value, Closure) else texts_of(value) for value in arguments)
+        level, logger = _HELPERS.get(name, ("WARN", "QuorumController"))
+        yield level, logger, frozenset(text for texts in given for text in texts if " " in text)
+    elif name == "<init>" and member.owner == "org/apache/zookeeper/server/ServerCnxn$EndOfStreamException":
+        yield "WARN", own, texts_of(values[0])  # only its message is logged
     elif name in _NAMES and types.startswith("(Lscala/Function0;"):
         said = closure_texts(of, values[0]) if isinstance(values[0], Closure) else texts_of(values[0])
         yield name.upper(), _OWN_NAME if member.owner.endswith("StateChangeLogger") else own, said

@@ -608,7 +608,7 @@ def log_text(data):
 
 @_reader(words=words.LOGS)
 def pasted_lines(data):
-    lines.line_text(catalogue(), pasted.read(_text(data)), width=100)
+    lines.line_text(catalogue(), pasted.read_pasted(_text(data)), width=100)
 
 
 @_reader(words=words.LOGS)

@@ -7,7 +7,7 @@ import pytest
 
 from kafka_audit.says.catalogue import meanings, templates
 from kafka_audit.says.others import program_of
-from kafka_audit.says.reading import MOST_ANSWERS, read
+from kafka_audit.says.reading import MOST_ANSWERS, read_pasted
 from seed import dice_of_seed
 
 WARNED = [template for template in templates() if template.level in "FEW"]
@@ -60,7 +60,7 @@ def test_a_line_is_found_in_any_layout(layout):
     missed = []
     for template in dice.sample(WARNED, 200):
         line = LAYOUTS[layout](*rendered(template, dice))
-        (answer, *_) = read(line)
+        (answer, *_) = read_pasted(line)
         if template.meaning not in {found.meaning for found in answer.found}:
             missed.append((template.meaning, line))
     assert len(missed) <= 3, missed  # a line of one word that is wrapped within its logger
@@ -72,7 +72,7 @@ def test_a_line_without_its_logger_or_bare_is_found_or_not_known():
     for template in dice.sample(WARNED, 300):
         text, level, _ = rendered(template, dice)
         for line in (text, f"{TIME} {level} {text}"):
-            found = {found.meaning for answer in read(line)[:1] for found in answer.found}
+            found = {found.meaning for answer in read_pasted(line)[:1] for found in answer.found}
             if template.meaning not in found:
                 (wrong if found else missed).append((template.meaning, line))
     assert len(wrong) <= 6, wrong
@@ -86,7 +86,7 @@ def test_a_line_that_was_cut_is_found_or_not_known():
     for template in dice.sample(WARNED, 300):
         text, level, _ = rendered(template, dice)
         line = f"{TIME} {level} {text[: max(40, len(text) * 2 // 3)]}"
-        found = {found.meaning for answer in read(line)[:1] for found in answer.found}
+        found = {found.meaning for answer in read_pasted(line)[:1] for found in answer.found}
         missed += not found
         if found and template.meaning not in found:
             wrong.append((template.meaning, found, line))
@@ -96,11 +96,11 @@ def test_a_line_that_was_cut_is_found_or_not_known():
 
 @pytest.mark.parametrize("line", FOREIGN)
 def test_a_line_of_another_program_is_none(line):
-    assert not any(answer.found for answer in read(line))
+    assert not any(answer.found for answer in read_pasted(line))
 
 
 def test_most_lines_of_other_programs_are_named():
-    named = [line for line in FOREIGN if any(program_of(answer.record) for answer in read(line))]
+    named = [line for line in FOREIGN if any(program_of(answer.record) for answer in read_pasted(line))]
     assert len(FOREIGN) >= 60
     assert len(named) >= 50
 
@@ -108,15 +108,15 @@ def test_most_lines_of_other_programs_are_named():
 def test_the_logger_and_the_level_decide_between_equal_texts():
     text = "Error processing event x"
     consumer = "org.apache.kafka.clients.consumer.internals.ConsumerNetworkThread"
-    by_controller = read(f"{TIME} ERROR {text} (kafka.controller.KafkaController)")[0].found
-    by_consumer = read(f"{TIME} ERROR {text} ({consumer})")[0].found
+    by_controller = read_pasted(f"{TIME} ERROR {text} (kafka.controller.KafkaController)")[0].found
+    by_consumer = read_pasted(f"{TIME} ERROR {text} ({consumer})")[0].found
     assert [found.meaning for found in by_controller] == ["controller_event_failed"]
     assert [found.meaning for found in by_consumer] == ["consumer_thread_error"]
-    assert {found.meaning for found in read(text)[0].found} >= {"controller_event_failed", "consumer_thread_error"}
+    assert {found.meaning for found in read_pasted(text)[0].found} >= {"controller_event_failed", "consumer_thread_error"}
 
 
 def test_exceptions_below_a_line_are_read_with_it():
-    (answer,) = read(
+    (answer,) = read_pasted(
         f"{TIME} ERROR [KafkaServer id=1] Fatal error during KafkaServer startup. Prepare to shutdown "
         "(kafka.server.KafkaServer)\n"
         "org.apache.kafka.common.KafkaException: Socket server failed to bind to 0.0.0.0:9092: Address already in use.\n"
@@ -136,13 +136,13 @@ def test_several_lines_get_an_answer_each_once_and_a_bounded_number():
         *(f"{TIME} WARN {unreachable.format(node)}" for node in (2, 3)),
         f"{TIME} ERROR Shutdown broker because all log dirs in /data have failed (kafka.log.LogManager)",
     ]
-    assert [answer.found[0].meaning for answer in read("\n".join(lines))] == ["node_unreachable", "all_log_dirs_failed"]
-    assert len(read("\n".join(f"{TIME} ERROR something else {number}" for number in range(100)))) == MOST_ANSWERS
+    assert [answer.found[0].meaning for answer in read_pasted("\n".join(lines))] == ["node_unreachable", "all_log_dirs_failed"]
+    assert len(read_pasted("\n".join(f"{TIME} ERROR something else {number}" for number in range(100)))) == MOST_ANSWERS
 
 
 @pytest.mark.parametrize("level", ["DEBUG", "TRACE"])
 def test_a_level_that_is_not_in_the_catalogue_is_none(level):
-    assert not read(f"{TIME} {level} Partition orders-3 marked as failed")[0].found
+    assert not read_pasted(f"{TIME} {level} Partition orders-3 marked as failed")[0].found
 
 
 HOSTILE = (
@@ -159,7 +159,7 @@ HOSTILE = (
 
 @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
 def test_hostile_texts_are_read_in_part(text):
-    assert len(read(text)) <= MOST_ANSWERS
+    assert len(read_pasted(text)) <= MOST_ANSWERS
 
 
 def test_random_texts_made_of_known_words_are_read():
@@ -167,5 +167,5 @@ def test_random_texts_made_of_known_words_are_read():
     words = [word for template in WARNED[::9] for word in template.text.split()]
     for _ in range(60):
         text = "".join(dice.choice(words) + dice.choice([" ", "\n", "…", "", ": ", "(", "\x1b["]) for _ in range(300))
-        for answer in read(text):
+        for answer in read_pasted(text):
             assert all(found.meaning in meanings() for found in answer.found)

@@ -50,7 +50,7 @@ class Fit:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Answer:
+class ReadLine:
     """A pasted line and what it is: the templates that fit equally well, those of the exceptions below it, the causes last."""
 
     record: Record
@@ -59,9 +59,9 @@ class Answer:
     cut: bool = False
 
 
-def read(pasted: str) -> tuple[Answer, ...]:
+def read_pasted(pasted: str) -> tuple[ReadLine, ...]:
     """Return what the lines of a pasted text are, each different one once; others than the catalogue's have no templates."""
-    answers: dict[object, Answer] = {}
+    answers: dict[object, ReadLine] = {}
     for record in records(pasted):
         answer = _answer(record)
         key = (tuple(found.text for found in answer.found), answer.below) if answer.found or answer.below else record.text
@@ -71,12 +71,12 @@ def read(pasted: str) -> tuple[Answer, ...]:
     return tuple(answers.values())
 
 
-def _answer(record: Record) -> Answer:
+def _answer(record: Record) -> ReadLine:
     exceptions = [*exceptions_in(record.text), *record.exceptions]
     fits = _best(record) if not _OTHERS.match(record.logger) else []
     below = [found for name, message in exceptions[:8] if (found := _thrown(name, message))]
     distinct = tuple(dict.fromkeys(below))[-3:]
-    return Answer(
+    return ReadLine(
         record=record,
         found=tuple(fit.template for fit in fits if fit.template.level != "T" or not distinct),
         below=distinct,
@@ -102,7 +102,7 @@ def _is_enough(fit: Fit, record: Record) -> bool:
     words = len(_WORD.findall(fit.template.text))
     whole = fit.begins and fit.ends and not fit.cut
     if fit.template.level == "T":  # the message of an exception without its name
-        return not record.logger and fit.begins and fit.fixed >= _LONG
+        return fit.begins and fit.fixed >= _LONG
     if fit.named:
         return whole or fit.fixed >= _SHORT
     if whole or (fit.cut and fit.begins and record.has_head and fit.level):

@@ -12,13 +12,13 @@ from kafka_audit.model.commands import named_placeholders
 from kafka_audit.model.errors import UsageError
 from kafka_audit.model.package_yaml import LOADER
 from kafka_audit.model.text import LONGEST, did_you_mean
-from kafka_audit.report.plain_text.lines import line_text, meanings_of
+from kafka_audit.report.plain_text.lines import line_text
 from kafka_audit.report.symptoms import SymptomPage, symptom_pages
 from kafka_audit.report.symptoms.markdown import page_markdown
 from kafka_audit.report.symptoms.search import find_pages, is_clear
 from kafka_audit.report.text import wrap
 from kafka_audit.says.others import program_of
-from kafka_audit.says.reading import Answer, read
+from kafka_audit.says.reading import ReadLine, read_pasted
 
 _CASES = files("kafka_audit.checks")
 _WORDS = {
@@ -54,11 +54,11 @@ def explained(checks: Mapping[str, Check], words: str, *, width: int, color: boo
     name = one_word and words != words.upper()
     if not words.strip() or words.upper() in checks or (name and _by_word(checks, words)):
         return Explanation(check_text(find_check(checks, words), width=width, color=color))
-    answers = read(words)
+    answers = read_pasted(words)
     known = [answer for answer in answers if answer.found or answer.below]
     found = find_pages(words)
     if known:
-        page = _page_of_lines(checks, words, answers)
+        page = _page_of_lines(words, answers)
         text = line_text(checks, answers, width=min(width, _WIDEST_PROSE))
         further = symptom_text(checks, page, width=width, color=color, similar=found[1:4]) if page else ""
         return Explanation(f"{text}\n\n{further}".rstrip())
@@ -74,19 +74,26 @@ def explained(checks: Mapping[str, Check], words: str, *, width: int, color: boo
 _TYPE_MORE = "Type more of the message, or `kafka-audit explain` for the list of checks."
 
 
-def _page_of_lines(checks: Mapping[str, Check], words: str, answers: Sequence[Answer]) -> SymptomPage | None:
-    """Return the page of a line whose meaning is known, if there is one about the same faults."""
-    codes = {code for answer in answers for meaning in meanings_of(answer) for code in meaning.checks}
+def _page_of_lines(words: str, answers: Sequence[ReadLine]) -> SymptomPage | None:
+    """Return the page of a line whose meaning is known, if there is one that has the message, or the text of the exception."""
     page = next(iter(find_pages(words)), None)
-    fits = page is not None and len(answers) == 1 and is_clear(words) and codes & set(page.codes) & set(checks)
-    return page if fits else None
+    if page is None or len(answers) > 1 or not is_clear(words):
+        return None
+    texts = [found.text for found in (*answers[0].found, *(one for below in answers[0].below for one in below))]
+    parts = {max(text.split("…"), key=len).strip() for text in texts}
+    shares = any(len(part) >= _TELLING and part in message for part in parts for message in page.messages)
+    messages = (part.strip() for message in page.messages for part in message.split("…"))
+    return page if shares or any(len(part) >= _TELLING and part in text for part in messages for text in texts) else None
 
 
-def _is_a_line(answer: Answer) -> bool:
+_TELLING = 12  # characters of a message that others hardly have
+
+
+def _is_a_line(answer: ReadLine) -> bool:
     return answer.record.has_head or bool(answer.record.logger) or program_of(answer.record) is not None
 
 
-def _of_another_program(answer: Answer) -> bool:
+def _of_another_program(answer: ReadLine) -> bool:
     """Return whether a line is of no client of Kafka, whose messages have pages: it is none, or it has a level and a logger."""
     program = program_of(answer.record)
     return not program.client if program else answer.record.has_head or bool(answer.record.logger)

@@ -5,9 +5,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from kafka_audit.checks import Check
 from kafka_audit.model.text import clean
 from kafka_audit.report.text import wrap
-from kafka_audit.says.catalogue import Meaning, Template, meanings
+from kafka_audit.says.catalogue import Template, meanings
 from kafka_audit.says.others import program_of
-from kafka_audit.says.reading import Answer
+from kafka_audit.says.reading import ReadLine
 
 _LEVELS = {"F": "FATAL", "E": "ERROR", "W": "WARN", "I": "INFO"}
 _KINDS = {
@@ -21,13 +21,7 @@ _SHOWN = 160  # characters of a pasted line
 _INDENT, _HANGING = "  ", " " * 14
 
 
-def meanings_of(answer: Answer) -> Iterator[Meaning]:
-    """Yield the meanings of a line and of the exceptions below it."""
-    for template in (*answer.found, *(template for found in answer.below for template in found)):
-        yield meanings()[template.meaning]
-
-
-def line_text(checks: Mapping[str, Check], answers: Sequence[Answer], *, width: int) -> str:
+def line_text(checks: Mapping[str, Check], answers: Sequence[ReadLine], *, width: int) -> str:
     """Return what each pasted line means; that a line is none of the catalogue's is said, too."""
     blocks: list[str] = []
     for number, answer in enumerate(answers, 1):
@@ -36,7 +30,7 @@ def line_text(checks: Mapping[str, Check], answers: Sequence[Answer], *, width: 
     return "\n\n".join(blocks)
 
 
-def _answer(checks: Mapping[str, Check], answer: Answer, width: int) -> Iterator[str]:
+def _answer(checks: Mapping[str, Check], answer: ReadLine, width: int) -> Iterator[str]:
     if not answer.found and not answer.below:
         yield from _unknown(answer, width)
         return
@@ -83,7 +77,7 @@ What would help: the whole line with its level and logger, the lines before it, 
 _LOW = "Not known: of lines at {level}, only those of starts, stops, recovery, elections and connections are known."
 
 
-def _unknown(answer: Answer, width: int) -> Iterator[str]:
+def _unknown(answer: ReadLine, width: int) -> Iterator[str]:
     program, level = program_of(answer.record), answer.record.level
     text = _LOW.format(level=level) if level in {"DEBUG", "TRACE", "INFO"} else " ".join(_NOT_KNOWN.split())
     if program is not None:

@@ -1,0 +1,93 @@
+"""What `explain` prints for pasted lines: the meaning, whether it is ordinary, and what a line is that is not known."""
+
+import pytest
+
+from kafka_audit.checks import catalogue
+from kafka_audit.report.plain_text import explain
+from kafka_audit.report.plain_text.lines import line_text
+from kafka_audit.says.reading import read_pasted
+
+TIME = "[2026-03-04 10:11:12,345]"
+
+
+def text_of(pasted, width=100):
+    return line_text(catalogue(), read_pasted(pasted), width=width)
+
+
+def test_a_line_is_explained_by_its_meaning():
+    pasted = f"{TIME} INFO [Partition orders-3 broker=1] Shrinking ISR from 1,2,3 to 1,2. Leader: (x). (kafka.cluster.Partition)"
+    head, blank, *lines = text_of(pasted).splitlines()
+    assert head.startswith("INFO Shrinking ISR from … to …")
+    assert head.endswith("; Partition)")
+    assert blank == ""
+    assert lines == [
+        "  A leader removed followers from the ISR of a partition, or took them back.",
+        "  It is       a step of something ordinary",
+        "  Ordinary?   Yes, when a broker stops or restarts. Again and again for the same follower, it is",
+        "              slow or loses its path.",
+        "  Who         broker; its connection: replicate",
+        "  Checks      KA604 under_replicated, KA603 at_min_isr, KA602 under_min_isr",
+        "  Next        If it repeats, look which follower it is.",
+    ]
+
+
+def test_what_a_line_cannot_decide_is_named():
+    first, *lines = text_of("Error processing event x").splitlines()
+    assert first == "Ambiguous: this line is one of 3, which mean different things."
+    assert sum("  It is " in line for line in lines) == 3
+
+
+def test_several_lines_are_numbered_and_quoted_without_control_characters():
+    text = text_of(
+        f"{TIME} ERROR Shutdown broker because all log dirs in /data\u202e have failed (kafka.log.LogManager)\n"
+        f"{TIME} WARN something else (com.example.Shop)\n"
+    )
+    assert "1. [2026-03-04 10:11:12,345] ERROR Shutdown broker because all log dirs in /data\\u202e have" in text
+    assert "2. [2026-03-04 10:11:12,345] WARN something else (com.example.Shop)" in text
+    assert "but of a program with the logger com.example.Shop." in " ".join(text.split())
+
+
+def test_the_exceptions_below_a_line_are_explained_behind_it():
+    text = text_of(
+        f"{TIME} WARN Controller 1's connection to broker b2:9092 (id: 2 rack: null) was unsuccessful "
+        "(kafka.controller.RequestSendThread)\njava.net.UnknownHostException: b2\n\tat java.net.InetAddress.x(Y.java:1)\n"
+    )
+    assert (
+        text.index("The controller cannot connect to a broker.") < text.index("Below it:") < text.index("UnknownHostException: …")
+    )
+
+
+@pytest.mark.parametrize(
+    ("pasted", "said"),
+    [
+        (f"{TIME} ERROR the moon is full", "Not known: no release of Kafka from 1.0 to 4.4 and of ZooKeeper"),
+        (
+            f"{TIME} DEBUG [Broker id=1] Partition x-0 marked as failed (kafka.server.X)",
+            "Not known: of lines at DEBUG, only those",
+        ),
+        (
+            "kubelet  Back-off restarting failed container kafka",
+            "This is no line of a Kafka broker or of ZooKeeper, but of Kubernetes.",
+        ),
+    ],
+)
+def test_a_line_that_is_not_known_gets_no_page(pasted, said):
+    found = explain.explained(catalogue(), pasted, width=200, color=False)
+    assert not found.fits
+    assert found.text.startswith(f"No page fits. {said}")
+    assert "What it means" not in found.text
+
+
+def test_a_known_line_gets_the_page_about_the_same_fault_only():
+    line = (
+        f"{TIME} WARN [ReplicaFetcher replicaId=1, leaderId=2, fetcherId=0] Partition orders-3 marked as failed (kafka.server.X)"
+    )
+    found = explain.explained(catalogue(), line, width=100, color=False)
+    assert found.fits
+    assert found.text.startswith("WARN Partition … marked as failed  (Kafka 2.3 to 4.4; AbstractFetcherThread)")
+    assert "\n\nPartition marked as failed\n" in found.text
+    of_zookeeper = explain.explained(
+        catalogue(), "Cannot open channel to 2 at election address b2/10.0.0.2:3888", width=100, color=False
+    )
+    assert of_zookeeper.fits
+    assert "What it means" not in of_zookeeper.text or "KA802" in of_zookeeper.text.partition("What it means")[2]
