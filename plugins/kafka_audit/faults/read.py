@@ -102,7 +102,7 @@ class EdgeReading:
         return () if self.diagnosis is None else self.diagnosis.rivals(own)
 
 
-def read(facts: Facts, code: str, edges: Sequence[Edge]) -> EdgeReading:
+def reading_of(facts: Facts, code: str, edges: Sequence[Edge]) -> EdgeReading:
     """Return what the edges to one broker mean to a check; the first of these that decides is read."""
     for diagnosis in (diagnosed(facts, edge) for edge in edges):
         if own := [candidate for candidate in diagnosis.of_check(code) if candidate.measured]:

@@ -7,7 +7,7 @@ from kafka_audit.cluster.listeners.principals import file_of
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.faults.edges import CONTROL, REPLICATE, Edge
 from kafka_audit.faults.facts import Facts, facts_of
-from kafka_audit.faults.read import BROKEN, UNDECIDED, EdgeReading, read
+from kafka_audit.faults.read import BROKEN, UNDECIDED, EdgeReading, reading_of
 from kafka_audit.faults.serve_edges import NETWORK
 from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
 from kafka_audit.model.text import brokers, listing
@@ -24,7 +24,7 @@ def inter_broker_endpoint_unreachable(view: ClusterView) -> Iterator[Judgement]:
     for broker in view.brokers:
         edges = facts.edges.into(broker)
         edge = next((edge for edge in edges if edge.effect.state == "missing"), edges[0])
-        yield _judged(facts, edge, read(facts, _CODE, facts.reached(broker)))
+        yield _judged(facts, edge, reading_of(facts, _CODE, facts.reached(broker)))
 
 
 def _judged(facts: Facts, edge: Edge, reading: EdgeReading) -> Judgement:

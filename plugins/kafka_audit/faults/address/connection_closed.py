@@ -22,14 +22,14 @@ def connection_closed(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
     if edge.listener is None:
         return
     unlimited = facts.limits(edge.target, edge.listener.name) == {}
-    may_be_quota = does(facts.view, edge.target, "ip_quotas") is not False
     probes = facts.view.probes_of(edge.target, edge.listener.name)
     shown = False
     for probe in (probe for probe in probes if probe.role == "broker" and probe.from_broker in edge.sources):
         side, failure = f"probe from broker {probe.from_broker}'s host", _failure(probe)
         if unlimited and closed_at_once(probe, edge):
             text, shown = "the connection opens, and is closed before anything is sent", True
-            yield fails(side, text, direct=not may_be_quota, sources=begins_at(probe))
+            no_quota = does(facts.view, edge.target, "ip_quotas") is False
+            yield fails(side, text, direct=no_quota, sources=begins_at(probe))
         elif probe.repeated and failure in _AT_REQUEST:
             text, shown = "the connection opens, and is closed at the first request", True
             yield fails(side, text, direct=True, sources=begins_at(probe))
