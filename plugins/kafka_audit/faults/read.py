@@ -29,7 +29,7 @@ class EdgeReading:
     | broken | a fault of the check, that something shows, or the only one that is not rare | broken, suspected |
     | broken | a fault of another check | explained |
     | broken | none, or several | undecided |
-    | of a broker that does not answer | one fault of the check that something shows, with nothing against it | broken, inferred |
+    | of a broker that does not answer | one TLS fault of the check, shown and with nothing against it | broken, inferred |
     | not broken | every fault of the check has something against it | works |
     | not broken | | unseen |
 
@@ -102,7 +102,7 @@ class EdgeReading:
         return () if self.diagnosis is None else self.diagnosis.rivals(own)
 
 
-def read(facts: Facts, code: str, edges: Sequence[Edge]) -> EdgeReading:
+def reading_of(facts: Facts, code: str, edges: Sequence[Edge]) -> EdgeReading:
     """Return what the edges to one broker mean to a check; the first of these that decides is read."""
     for diagnosis in (diagnosed(facts, edge) for edge in edges):
         if own := [candidate for candidate in diagnosis.of_check(code) if candidate.measured]:
@@ -120,9 +120,9 @@ def read(facts: Facts, code: str, edges: Sequence[Edge]) -> EdgeReading:
     if not left:
         return reading
     if broken is None:
-        # Of a broker that does not answer no effect is known; settings that show why are enough.
+        # Of a broker that does not answer no effect is known. What is wrong with its TLS keeps the auditor out as well.
         silent = facts.between.asked and facts.edges.own_view(diagnosis.edge.target) is None
-        alone = silent and len(shown) == 1 and shown[0].fault.layer in _AT_THE_DOOR
+        alone = silent and len(shown) == 1 and shown[0].fault.layer == "tls"
         return replace(reading, state=BROKEN, confidence=Confidence.INFERRED, found=shown) if alone else reading
     if broken.leading is None or broken.leading.fault.check != code:
         state = UNDECIDED if broken.leading is None else EXPLAINED

@@ -7,7 +7,8 @@ from kafka_audit.cluster.listeners.principals import file_of
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.faults.edges import CONTROL, REPLICATE, Edge
 from kafka_audit.faults.facts import Facts, facts_of
-from kafka_audit.faults.read import BROKEN, UNDECIDED, EdgeReading, read
+from kafka_audit.faults.read import BROKEN, UNDECIDED, EdgeReading, reading_of
+from kafka_audit.faults.serve_edges import NETWORK
 from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
 from kafka_audit.model.text import brokers, listing
 
@@ -23,7 +24,7 @@ def inter_broker_endpoint_unreachable(view: ClusterView) -> Iterator[Judgement]:
     for broker in view.brokers:
         edges = facts.edges.into(broker)
         edge = next((edge for edge in edges if edge.effect.state == "missing"), edges[0])
-        yield _judged(facts, edge, read(facts, _CODE, facts.reached(broker)))
+        yield _judged(facts, edge, reading_of(facts, _CODE, facts.reached(broker)))
 
 
 def _judged(facts: Facts, edge: Edge, reading: EdgeReading) -> Judgement:
@@ -41,9 +42,13 @@ def _judged(facts: Facts, edge: Edge, reading: EdgeReading) -> Judgement:
         known |= {"host": end.host, "port": end.port, "listener": end.listener, "protocol": end.protocol}
     resource = f"broker/{broker}" if end is None else end.resource
     if _is_cut(facts, edge, reading):
-        latent = known["symptom"] is None and not facts.is_broken(broker, reading.sources)
-        severity = Severity.HIGH if latent else None
-        return view.judge(resource, Status.FAIL, known | _cut(edge, reading), severity=severity, confidence=reading.confidence)
+        evidence = known | _cut(edge, reading)
+        # What a closed address explains is known by who cannot reach it; of other faults any symptom is one.
+        shows = known["symptom"] if evidence.get("layer") not in NETWORK else None
+        severity = None if shows or facts.is_broken(broker, reading.sources) else Severity.HIGH
+        if severity is not None and evidence.get("cause") == "packets":
+            evidence["cannot"] = "cannot always"  # small requests pass
+        return view.judge(resource, Status.FAIL, evidence, severity=severity, confidence=reading.confidence)
     error, needs = _gap(facts, edge, reading)
     if not error:
         return view.judge(resource, Status.PASS, known)

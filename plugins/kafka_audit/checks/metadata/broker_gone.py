@@ -7,7 +7,7 @@ from kafka_audit.checks import check
 from kafka_audit.cluster.held_up_by import waiting_for
 from kafka_audit.cluster.view import ClusterView, HeldView
 from kafka_audit.faults.facts import facts_of
-from kafka_audit.faults.read import BROKEN, UNDECIDED, EdgeReading, read
+from kafka_audit.faults.read import BROKEN, UNDECIDED, EdgeReading, reading_of
 from kafka_audit.model.finding import HEDGE, Confidence, Judgement, Severity, Status
 from kafka_audit.model.text import listing
 
@@ -35,7 +35,7 @@ def broker_gone(view: ClusterView) -> Iterator[Judgement]:
     counted_on = expected is not None and present < expected
     facts = facts_of(view)
     edges = {broker: facts.edges.coordinate(broker) for broker in facts.edges.unregistered}
-    running = {broker: read(facts, "KA113", [edge]) for broker, edge in edges.items()}
+    running = {broker: reading_of(facts, "KA113", [edge]) for broker, edge in edges.items()}
     for broker in sorted(view.known_brokers | running.keys() | unlisted):
         share = view.partitions.shares.get(broker)
         replicas = leaderless = 0

@@ -9,7 +9,7 @@ from kafka_audit.cluster.listeners.principals import file_of
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.faults.authorizers import UNKNOWN_PRINCIPAL, Pair
 from kafka_audit.faults.facts import Facts, facts_of
-from kafka_audit.faults.read import BROKEN, read
+from kafka_audit.faults.read import BROKEN, reading_of
 from kafka_audit.model.finding import Confidence, Status
 from kafka_audit.model.log_signatures import BY_ID
 from kafka_audit.model.text import brokers
@@ -89,7 +89,7 @@ def _weighed(facts: Facts, undecided: ClusterActionResult) -> ClusterActionResul
     undecided = replace(undecided, status=Status.UNKNOWN)
     error, needs = first.why, first.needs or file_of(broker)
     edges = facts.edges.into(broker)
-    reading = read(facts, _CODE, [edge for edge in edges if edge.effect.state == "missing"])
+    reading = reading_of(facts, _CODE, [edge for edge in edges if edge.effect.state == "missing"])
     if reading.diagnosis is None:
         passing = next((edge.effect.text for edge in edges if edge.effect.state == "passing"), None)
         return replace(undecided, error=f"{error}; {passing}" if passing else error, needs=needs)

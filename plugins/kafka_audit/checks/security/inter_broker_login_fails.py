@@ -6,7 +6,7 @@ from kafka_audit.checks import check
 from kafka_audit.cluster.listeners.inter_broker import Listener
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.faults.facts import Facts, facts_of
-from kafka_audit.faults.read import BROKEN, WORKS, EdgeReading, read
+from kafka_audit.faults.read import BROKEN, WORKS, EdgeReading, reading_of
 from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
 from kafka_audit.model.text import brokers, start_upper
 
@@ -36,7 +36,8 @@ def inter_broker_login_fails(view: ClusterView) -> Iterator[Judgement]:
 def _judged(facts: Facts, broker: int, listener: Listener) -> Judgement:
     """Return the judgement of an endpoint on which brokers hear others."""
     edges = [edge for edge in facts.edges.into(broker) if edge.at(listener.name)]
-    reading = read(facts, _CODE, [*edges, facts.edges.log_in(broker, listener)])
+    logs_in = listener.protocol not in {None, "PLAINTEXT"}
+    reading = reading_of(facts, _CODE, [*edges, facts.edges.log_in(broker, listener)] if logs_in else [])
     status, reported = _verdict(facts, broker, listener, reading)
     symptom, accepted = facts.symptom(broker), facts.accepted(broker)
     # Who is connected stays so: without a symptom it is the next connection that fails.
@@ -78,8 +79,10 @@ def _verdict(facts: Facts, broker: int, listener: Listener, reading: EdgeReading
 
 def _words(facts: Facts, broker: int, listener: Listener, reading: EdgeReading) -> dict[str, object]:
     controller = facts.between.controller
-    every = read(facts, _CODE, [facts.edges.log_in(broker, listener)])  # whom else the same fault keeps out
-    more = every.sources if reading.fault is not None and every.fault is reading.fault else ()
+    more: tuple[int, ...] = ()
+    if reading.fault is not None:  # whom else the same fault keeps out
+        every = reading_of(facts, _CODE, [facts.edges.log_in(broker, listener)])
+        more = every.sources if every.fault is reading.fault else ()
     sources = tuple(sorted({*reading.sources, *more})) or facts.between.users.get(listener.name, ())
     whom = f"controller {controller}" if controller in sources else brokers(sources) if sources else "other brokers"
     handshake = reading.state == BROKEN and reading.fault is None and reading.confidence is Confidence.MEASURED

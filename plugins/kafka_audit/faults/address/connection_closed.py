@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator
 
+from kafka_audit.cluster.listeners.probes import ProbeResult
+from kafka_audit.cluster.releases import does
 from kafka_audit.faults.edges import Edge
 from kafka_audit.faults.facts import Facts
 from kafka_audit.faults.fault import EdgeObservation, begins_at, closed_at_once, fails, fault, works
@@ -14,20 +16,34 @@ _AT_REQUEST = frozenset({ReadFailure.CLOSED, ReadFailure.RESET})
 def connection_closed(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
     """A probe from the source's own host shows it, in two samples. One that stays open elsewhere makes it unlikely there.
 
-    A broker above its limit closes a connection before anything is sent, so that one counts only without a limit.
+    A broker above its limit closes a connection before anything is sent, so that one counts only without a limit; quotas of
+    addresses (KIP-612) are not read.
     """
     if edge.listener is None:
         return
     unlimited = facts.limits(edge.target, edge.listener.name) == {}
-    for probe in facts.view.probes_of(edge.target, edge.listener.name):
-        mine = probe.role == "broker" and probe.from_broker in edge.sources
-        side = f"probe from broker {probe.from_broker}'s host" if mine else f"vantage {probe.vantage}"
-        failure = probe.failed.failure if probe.failed is not None and probe.failed.layer == "api" else None
+    probes = facts.view.probes_of(edge.target, edge.listener.name)
+    shown = False
+    for probe in (probe for probe in probes if probe.role == "broker" and probe.from_broker in edge.sources):
+        side, failure = f"probe from broker {probe.from_broker}'s host", _failure(probe)
         if unlimited and closed_at_once(probe, edge):
-            yield fails(
-                side, "the connection opens, and is closed before anything is sent", direct=True, sources=begins_at(probe)
-            )
-        elif mine and probe.repeated and failure in _AT_REQUEST:
-            yield fails(side, "the connection opens, and is closed at the first request", direct=True, sources=begins_at(probe))
-        elif "api" in probe.passed or (failure and failure not in {ReadFailure.CLOSED_AT_ONCE, *_AT_REQUEST}):
-            yield works(side, f"a connection to {probe.endpoint.address} stays open", direct=mine)
+            text, shown = "the connection opens, and is closed before anything is sent", True
+            no_quota = does(facts.view, edge.target, "ip_quotas") is False
+            yield fails(side, text, direct=no_quota, sources=begins_at(probe))
+        elif probe.repeated and failure in _AT_REQUEST:
+            text, shown = "the connection opens, and is closed at the first request", True
+            yield fails(side, text, direct=True, sources=begins_at(probe))
+        elif _stays_open(probe):
+            yield works(side, f"a connection to {probe.endpoint.address} stays open", direct=True)
+    # What others get there says nothing of a path that is seen to close connections.
+    for probe in (probe for probe in probes if not shown and probe.from_broker not in edge.sources and _stays_open(probe)):
+        yield works(f"vantage {probe.vantage}", f"a connection to {probe.endpoint.address} stays open")
+
+
+def _failure(probe: ProbeResult) -> ReadFailure | None:
+    return probe.failed.failure if probe.failed is not None and probe.failed.layer == "api" else None
+
+
+def _stays_open(probe: ProbeResult) -> bool:
+    """Return whether something answers a request, a broker or not, or keeps it waiting."""
+    return "api" in probe.passed or _failure(probe) not in {None, ReadFailure.CLOSED_AT_ONCE, *_AT_REQUEST}

@@ -18,9 +18,10 @@ def no_mapping_rule(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
     """
     if edge.listener is None or edge.listener.protocol is None:
         return
-    mechanisms = {facts.between.mechanism(source).value for source in facts.users(edge)}
-    if edge.listener.protocol == "PLAINTEXT" or (edge.listener.logs_in and not mechanisms & {*_MAPPED}):
-        with_what = "PLAINTEXT" if edge.listener.protocol == "PLAINTEXT" else ", ".join(sorted(filter(None, mechanisms)))
+    maps_names = edge.listener.protocol != "PLAINTEXT"
+    mechanisms = {facts.between.mechanism(source).value for source in facts.users(edge)} if edge.listener.logs_in else set()
+    if not maps_names or (edge.listener.logs_in and not mechanisms & {*_MAPPED}):
+        with_what = ", ".join(sorted(filter(None, mechanisms))) if maps_names else "PLAINTEXT"
         yield works("protocol", f"the brokers' listener is {with_what}", direct=True)
         return
     side, nameless = f"rules of broker {edge.target}", defaultdict(list)

@@ -13,7 +13,7 @@ from kafka_audit.compare.addresses import is_among
 from kafka_audit.faults.facts import facts_of
 from kafka_audit.faults.fault import Fault
 from kafka_audit.faults.known import known_faults
-from kafka_audit.faults.read import read
+from kafka_audit.faults.read import reading_of
 from kafka_audit.faults.solver import diagnoses_into
 from kafka_audit.incidents.causes import log_quotes
 from kafka_audit.incidents.causes.candidates import candidates
@@ -86,7 +86,9 @@ def _confidence(case: Case) -> Confidence:
     """Return how sure the headline is: of a controller that no probe measured, its broker's view is the only witness."""
     facts, implied = facts_of(case.view), [root for root in case.roots if case.by_controller and _implied(case, root)]
     edges = (facts.edges.into(root.resource.broker)[:1] for root in implied if root.resource.broker is not None)
-    return min((case.confidence(), *(read(facts, _CODE, edge).confidence for edge in edges)), key=[*reversed(Confidence)].index)
+    return min(
+        (case.confidence(), *(reading_of(facts, _CODE, edge).confidence for edge in edges)), key=[*reversed(Confidence)].index
+    )
 
 
 def cases(case: Case) -> Iterable[Case]:
