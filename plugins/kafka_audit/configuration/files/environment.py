@@ -87,9 +87,9 @@ def described_broker(  # noqa: PLR0913 -- a container is described in that many 
         left = {key for key, setting in found.items() if "$" in setting.value}
     elif start.kind is StartKind.OTHER:
         left = set(found)
-    if not found and start.at is None:
+    if not found:  # a file that another place describes has all settings
         return None
-    line = min(setting.line for setting in found.values()) if found else start.at.line if start.at else 1
+    line = min(setting.line for setting in found.values())
     alone = start.kind in {StartKind.IMAGE, StartKind.WRAPPED}
     properties, of_files = _completed(found, of_image, image, line) if alone else (found, frozenset())
     folder, hidden = _folder(found, of_image, line) if alone and elsewhere is None else ({}, frozenset(_DIRS) - found.keys())
