@@ -437,7 +437,8 @@ def test_a_folder_is_searched_and_other_files_are_passed_over(files, capsys, tmp
     files(a=GOOD.format(id=1))
     (tmp_path / "log4j.properties").write_text("log4j.rootLogger=INFO\n")
     (tmp_path / "deep").mkdir()
-    (tmp_path / "deep" / "compose.yaml").write_text("services: {k: {environment: {KAFKA_BROKER_ID: 7, KAFKA_LOG_DIRS: /d}}}\n")
+    service = "{image: ours, environment: {KAFKA_BROKER_ID: 7, KAFKA_LOG_DIRS: /d}}"
+    (tmp_path / "deep" / "compose.yaml").write_text(f"services: {{k: {service}}}\n")
     (tmp_path / ".git").mkdir()
     (tmp_path / ".git" / "x.properties").write_text(REFUSED)
     _, linted_files = linted(capsys, str(tmp_path))

@@ -245,6 +245,13 @@ def test_services_of_jobs_and_values_inside_other_resources_are_read(lint):
     assert ("KA310 9" in grave([file]), file["starts"]) == (True, False)
 
 
+def test_a_container_with_a_file_from_elsewhere_is_no_second_broker(lint):
+    text = "kind: ConfigMap\nmetadata: {name: a}\ndata:\n  server.properties: |\n    broker.id=1\n    zookeeper.connect=zk:2181\n"
+    text += "---\nkind: Pod\nspec:\n  containers:\n    - {image: ours, command: [kafka-server-start.sh, /c/server.properties]}\n"
+    _, files, _ = lint({"pods.yaml": text})
+    assert [file.get("inside", "") for file in files] == [""]
+
+
 def test_an_override_is_no_second_broker(lint):
     override = "services: {kafka: {environment: {KAFKA_LISTENERS: 'IN://:1,OUT://:2,CONTROLLER://:3'}}}\n"
     _, files, _ = lint({"compose.yaml": PORTS, "compose.override.yaml": override}, ".")

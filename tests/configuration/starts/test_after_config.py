@@ -98,4 +98,6 @@ def test_the_options_of_the_jvm_decide_where_they_are_known():
         (TOKENS, "org.apache.kafka.sasl.oauthbearer.allowed.urls=x"),
     ):
         assert refusal_after_config(settings, "4.0.2", jvm=f"-D{option}") is None
+    assert refusal_after_config(TOKENS, "4.0.2", jvm="*") is None
+    assert refusal_after_config(PLAIN, "4.0.2", jvm="*") is None
     assert refusal_after_config(LDAP, "4.0.2", jvm="-Dorg.apache.kafka.disallowed.login.modules=x") is None

@@ -13,6 +13,9 @@ from kafka_audit.model.linted import Remark
 ADVERTISED_BY_BITNAMI = "advertised-address-placeholder"
 """What Bitnami's init container replaces by the name of the pod."""
 
+ANY_OPTIONS = "*"
+"""Options of the JVM that are not known."""
+
 _FOLDER_OF_BITNAMI = "/bitnami/kafka"
 _MOST_REMARKS = 50
 _BEGINS = re.compile(rf"\$\{{|\$\(|\{{\{{|{ADVERTISED_BY_BITNAMI}")
@@ -51,7 +54,7 @@ class Described:
     names: SettingNames = setting_names.PROPERTIES
     ends: tuple[Property, ...] = ()
     ended_by: str = ""  # whose image that is
-    jvm: str | None = None  # options of the JVM, None where they are not known
+    jvm: str | None = None  # its options, None where the file is not that of a container
     replicas: int = 0  # how many nodes it describes, 0 where that is not known
     partial: bool = False  # whether it adds to a service of another file, as an override of compose does
     container: Container | None = None

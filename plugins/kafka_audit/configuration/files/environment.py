@@ -11,7 +11,7 @@ from types import MappingProxyType
 
 from kafka_audit.configuration.files import images, java, setting_names
 from kafka_audit.configuration.files.commands import OF_IMAGE, Start, StartKind
-from kafka_audit.configuration.files.described import Described, is_brokers, is_placeholder
+from kafka_audit.configuration.files.described import ANY_OPTIONS, Described, is_brokers, is_placeholder
 from kafka_audit.configuration.files.images import Image
 from kafka_audit.configuration.files.java import Property
 from kafka_audit.configuration.files.programs import is_strongly_brokers
@@ -87,9 +87,9 @@ def described_broker(  # noqa: PLR0913 -- a container is described in that many 
         left = {key for key, setting in found.items() if "$" in setting.value}
     elif start.kind is StartKind.OTHER:
         left = set(found)
-    if not found and start.at is None:
+    if not found:  # a file that another place describes has all settings
         return None
-    line = min(setting.line for setting in found.values()) if found else start.at.line if start.at else 1
+    line = min(setting.line for setting in found.values())
     alone = start.kind in {StartKind.IMAGE, StartKind.WRAPPED}
     properties, of_files = _completed(found, of_image, image, line) if alone else (found, frozenset())
     folder, hidden = _folder(found, of_image, line) if alone and elsewhere is None else ({}, frozenset(_DIRS) - found.keys())
@@ -103,6 +103,7 @@ def described_broker(  # noqa: PLR0913 -- a container is described in that many 
         for name, setting in by_name.items()
     }
     own = start.kind is StartKind.IMAGE and elsewhere is None
+    options = " ".join(by_name[name].value for name in _JVM if name in by_name)
     return Described(
         properties={**properties, **folder},
         unknown=frozenset(left | hidden),
@@ -112,7 +113,7 @@ def described_broker(  # noqa: PLR0913 -- a container is described in that many 
         remarks=tuple(_remarks(by_name, of_image, elsewhere, start)),
         ends=tuple(of_image.ends(image or "", given, line)) if own else (),
         ended_by=of_image.label,
-        jvm=" ".join(by_name[name].value for name in _JVM if name in by_name) if own and of_image.secured else None,
+        jvm=options if own and of_image.secured and known_later.isdisjoint(_JVM) else ANY_OPTIONS,
     )
 
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 
 from kafka_audit.configuration.definitions import is_missing, kafka_classes, version_numbers
 from kafka_audit.configuration.files import jaas
+from kafka_audit.configuration.files.described import ANY_OPTIONS
 from kafka_audit.configuration.files.jaas import JaasError, Module
 from kafka_audit.configuration.starts import StartRefusal
 
@@ -39,7 +40,7 @@ def refusal_after_config(
         properties: keys and values as Java reads them; a value that is hidden is left out.
         version: one of `VERSIONS`.
         unknown: keys that may be set to a value that is not known.
-        jvm: the options of the JVM, None where they are not known.
+        jvm: the options of the JVM, `ANY_OPTIONS` where it may have any, None to judge its defaults.
     """
     known = {key: value.strip() for key, value in properties.items() if key not in unknown}
     release = version_numbers(version)
@@ -116,13 +117,15 @@ def _sasl(name: str, known: Mapping[str, str], version: str, unknown: frozenset[
                 text = f"Invalid value {known[handler]} for configuration {handler}: Class {known[handler]} could not be found."
                 yield StartRefusal(message=text, key=handler)
         if mechanism == _OAUTH:
-            yield from _oauth(
-                own, module, known, unknown, allows=version_numbers(version) < _URLS_SINCE or _ALLOWED in (jvm or "")
-            )
-        if key not in known and key not in unknown and jvm is not None and _LOGIN_CONFIG not in jvm:
+            yield from _oauth(own, module, known, unknown, allows=version_numbers(version) < _URLS_SINCE or _has(jvm, _ALLOWED))
+        if key not in known and key not in unknown and jvm is not None and not _has(jvm, _LOGIN_CONFIG):
             text = f"Could not find a 'KafkaServer' or '{name}.KafkaServer' entry in the JAAS configuration."
             text = f"{text} System property '{_LOGIN_CONFIG}' is not set"
             yield StartRefusal(message=text, key="listeners")
+
+
+def _has(jvm: str | None, option: str) -> bool:
+    return jvm is not None and (jvm == ANY_OPTIONS or option in jvm)
 
 
 def _module(text: str | None) -> Module | None:
@@ -135,7 +138,7 @@ def _module(text: str | None) -> Module | None:
 
 def _refused_module(module: Module, key: str, version: str, jvm: str | None) -> Iterator[StartRefusal]:
     since = _MODULES.get(module.name)
-    if since and version_numbers(version) >= since and _DISALLOWED not in (jvm or ""):
+    if since and version_numbers(version) >= since and not _has(jvm, _DISALLOWED):
         text = f"is not allowed. Update System property '{_DISALLOWED}' to allow"
         yield StartRefusal(message=f"java.lang.IllegalArgumentException: {module.name} {text} {module.name}", key=key)
 
