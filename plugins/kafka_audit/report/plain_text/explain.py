@@ -62,7 +62,8 @@ def explained(checks: Mapping[str, Check], words: str, *, width: int, color: boo
         text = line_text(checks, answers, width=min(width, _WIDEST_PROSE))
         further = symptom_text(checks, page, width=width, color=color, similar=found[1:4]) if page else ""
         return Explanation(f"{text}\n\n{further}".rstrip())
-    if found and is_clear(words) and not any(map(_of_another_program, answers)) and not (name and _near(checks, words)):
+    other = any(map(_of_another_program, answers)) or (_EXCEPTION.match(words) is not None and not _has_message(found, words))
+    if found and is_clear(words) and not other and not (name and _near(checks, words)):
         return Explanation(symptom_text(checks, found[0], width=width, color=color, similar=found[1:4]))
     if one_word and (not found or (name and _near(checks, words))):
         return Explanation(check_text(find_check(checks, words), width=width, color=color))
@@ -87,6 +88,13 @@ def _page_of_lines(words: str, answers: Sequence[ReadLine]) -> SymptomPage | Non
 
 
 _TELLING = 12  # characters of a message that others hardly have
+_EXCEPTION = re.compile(r"\s*(?:Caused by: )?[\w$.]{1,200}(?:Exception|Error): ")
+
+
+def _has_message(found: Sequence[SymptomPage], words: str) -> bool:
+    """Return whether the first page has a part of the message of an exception: one that shares words with it is another fault."""
+    parts = (part.strip() for page in found[:1] for message in page.messages for part in message.split("…"))
+    return any(len(part) >= _TELLING and part in words for part in parts)
 
 
 def _is_a_line(answer: ReadLine) -> bool:
