@@ -34,6 +34,7 @@ def edits(monkeypatch):
     def of(**changed):
         case = {**cases(CODE)[CASE], **changed}
         monkeypatch.setattr("accept.cases", lambda _: {CASE: case})
+        monkeypatch.setattr("accept.needs.needed", lambda check, _views: check.needs)  # all cases together show them
         views = cluster_views({f"{CODE}-{CASE}": snapshots(base(), f"{CODE}-{CASE}", case)})
         return {place[-1]: value for _, place, value in edits_of_check(catalogue()[CODE], views)}
 

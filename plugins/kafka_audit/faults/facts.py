@@ -50,8 +50,12 @@ class Facts:
         return self.at_their_brokers(paths.closed) if paths.whole else ()
 
     def reached(self, broker: int) -> tuple[Edge, ...]:
-        """Return the edges that end at a broker; before them that of all whose probes count (`cut_from`), where one failed."""
-        edges, listener = self.edges.into(broker), self.between.listener(broker)
+        """Return the edges that end at a broker; before them that of all whose probes count (`cut_from`), where one failed.
+
+        Where some have no effect, the others say nothing of these: a follower's log measures no cut from the controller.
+        """
+        every_edge, listener = self.edges.into(broker), self.between.listener(broker)
+        edges = tuple(edge for edge in every_edge if edge.effect.state == "missing") or every_edge
         every = () if listener is None else self.view.probes_of(broker, listener.name)
         probes = {probe.from_broker: probe.failed for probe in every if probe.role == "broker" and probe.from_broker is not None}
         if not any(probes.values()):

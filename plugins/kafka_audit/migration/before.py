@@ -204,7 +204,7 @@ def _proposed(view: ClusterView, plan: Plan, roll: Roll | None, today: date, ite
                 finding.status is Status.UNKNOWN and finding.code not in _OPEN_IN_FILES
             )
             # What the roll breaks is said once, with its order (`half_rolled`).
-            answered |= roll is not None and "when" in finding.evidence and finding.code in rolled.CODES
+            answered |= roll is not None and finding.evidence.get("when") is not None and finding.code in rolled.CODES
             if not finding.muted and not answered:
                 _sort(linted.finding, f"proposed {file.path}", gate.severity_of(plan.strict), items)
 

@@ -60,7 +60,9 @@ def _is_cut(facts: Facts, edge: Edge, reading: EdgeReading) -> bool:
     if edge.endpoint is None:
         # Without settings no listener is known in KRaft. It is known that no follower replicates, and what may be the cause.
         return edge.kind == REPLICATE and one_of_several
-    return reading.state == BROKEN or (one_of_several and _is_open(facts, edge, reading))
+    # A line of a log may be of a moment, as in a roll: it needs an effect that two samples show.
+    momentary = facts.symptom(edge.target) is None and all(shown.of_log for shown in reading.shown)
+    return (reading.state == BROKEN and not momentary) or (one_of_several and _is_open(facts, edge, reading))
 
 
 def _is_open(facts: Facts, edge: Edge, reading: EdgeReading) -> bool:

@@ -30,7 +30,7 @@ def old_leader_keeps_clients(view: ClusterView) -> Iterator[Judgement]:
         elif gap := reads.gap(broker):
             yield view.judge(resource, Status.UNKNOWN, gap, broker=broker, who=f"broker {broker}")
         elif reads.answered(broker):
-            yield view.judge(resource, Status.PASS, broker=broker)
+            yield view.judge(resource, Status.PASS, broker=broker, who=f"broker {broker}")
         else:
             reason = "it leads no partition, and no view lists a replica of it as offline"
             yield view.judge(resource, Status.NOT_APPLICABLE, broker=broker, reason=reason)
