@@ -37,8 +37,10 @@ def test_a_phone_shows_what_is_wrong_what_to_do_why_and_the_matrix_on_two_screen
     tops = [box["y"] for box in boxes]
     assert tops == sorted(tops)
     assert tops[-1] + boxes[-1]["height"] <= 2 * PHONE["height"]
-    for later in ("#findings", "#coverage", "#others"):
+    for later in ("#findings", "#coverage"):
         assert page.locator(later).bounding_box()["y"] > tops[-1]
+    assert tops[0] < page.locator("#others").bounding_box()["y"] < tops[1], "right below the card, and closed"
+    assert page.locator("details.incident").first.is_hidden()
     assert page.locator("details.filters form").is_hidden()
     page.locator("details.filters summary").click()
     assert page.locator("details.filters form").is_visible()
