@@ -68,6 +68,12 @@ def incident_details(document: Report, incident: ReportedIncident, *, width: int
     return "\n".join(_AuditPage(document, max(width, 60), Paint(on=False), full=True).reasons(incident))
 
 
+def incidents_in_brief(document: Report, *, width: int) -> str:
+    """Return every incident with since when, who is hurt and its first command, for a log; "" where there is none."""
+    page = _AuditPage(document, max(width, 60), Paint(on=False), full=False)
+    return "\n".join(page.in_brief(document.incidents))
+
+
 class _AuditPage:
     """One rendering; methods yield lines."""
 
@@ -120,6 +126,11 @@ class _AuditPage:
         if len(every) < 2:  # noqa: PLR2004 -- one has its own block below
             return
         yield self.paint("bold", f"{len(every)} INCIDENTS")
+        yield from self.in_brief(every)
+        yield from () if self.most is None else (f"{_INDENT}each in full: --all",)
+        yield ""
+
+    def in_brief(self, every: Sequence[ReportedIncident]) -> Iterator[str]:
         shown = every if self.most is None or len(every) <= _FIRST + 1 else every[:_FIRST]
         for number, incident in enumerate(shown, 1):
             yield from self.labelled(incident.severity, f"{number}. {our_line(incident.headline)}")
@@ -128,9 +139,8 @@ class _AuditPage:
             )
             if command := remedies.command_to_see(incident):
                 yield f"{_INDENT}{command}"
-        if self.most is not None:
-            yield f"{_INDENT}{f'and {len(every) - len(shown)} more; ' if len(shown) < len(every) else ''}each in full: --all"
-        yield ""
+        if len(shown) < len(every):
+            yield f"{_INDENT}and {counted(len(every) - len(shown), 'more incident')}"
 
     def hurt(self, incident: ReportedIncident) -> str:
         return who_is_hurt(incident.impacts) or incident.impact.split(". ")[0].rstrip(".") + "." * bool(incident.impact)
