@@ -217,7 +217,8 @@ def gate(  # noqa: PLR0913 -- two of them are those of a task that is an audit o
     code, sentence = evaluate_gate(document, fail_on or usual[0], usual[1] if min_coverage is None else min_coverage)
     if code != CLEAN:  # Airflow prints a traceback of its own frames for the exception, so what to do comes before it
         in_brief = incidents_in_brief(document, width=_LOG_WIDTH)
-        log.error("%s", "\n".join(filter(None, (f"{cluster} does not pass: {sentence}", in_brief, links.snapshot_page(snapshot_id)))))
+        lines = (f"{cluster} does not pass: {sentence}", in_brief, links.snapshot_page(snapshot_id))
+        log.error("%s", "\n".join(filter(None, lines)))
         raise GateFailed(cluster=cluster, headline=sentence)
     log.info(sentence)
     if evaluate_gate(document, *usual)[0] == CLEAN:  # the asset means the same, whichever DAG updates it

@@ -25,7 +25,7 @@ def single_broker(view: ClusterView) -> Iterator[Judgement]:
         reason = "the cluster file expects a single broker"
         yield view.judge("cluster", Status.NOT_APPLICABLE, count=count, reason=reason)
     elif len(registered | assigned) > 1 or not registered or expected > 1:
-        reason = f"{counted(count, 'broker')} {'is' if count == 1 else 'are'} registered, and others are assigned or expected (KA113)"
+        reason = f"{counted(count, 'registered broker')}, and others are assigned or expected (KA113)"
         yield view.judge("cluster", Status.NOT_APPLICABLE, count=count, reason=reason)
     elif not view.kraft and (unread := view.gap("topics")) is not None:
         yield view.judge("cluster", Status.UNKNOWN, who="any broker", error=unread.error, needs=unread.needs)
