@@ -5,6 +5,7 @@ import json
 import os
 import re
 from collections.abc import Mapping
+from pathlib import Path
 
 from kafka_audit import settings
 from kafka_audit.checks import catalogue
@@ -130,7 +131,7 @@ def save_config(arguments: argparse.Namespace, cluster: Cluster) -> None:
         f"    # {line.strip()}" if line.startswith(optional) else line for line in what_a_file_adds(cluster).splitlines()[1:]
     ]
     try:
-        with open(arguments.save_config, "x", encoding="utf-8") as file:
+        with Path(arguments.save_config).open("x", encoding="utf-8") as file:
             file.write("\n".join(lines) + "\n")
     except OSError as error:
         msg = f"{arguments.save_config} cannot be written: {error.strerror or error}"
