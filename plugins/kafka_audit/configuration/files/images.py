@@ -11,7 +11,7 @@ from kafka_audit.configuration.files.java import Property
 from kafka_audit.model.package_yaml import package_yaml
 
 PREFIX, BITNAMIS_PREFIX = "KAFKA_", "KAFKA_CFG_"
-_ADVERTISED, _ROLES = "KAFKA_ADVERTISED_LISTENERS", "KAFKA_PROCESS_ROLES"
+_ADVERTISED, _ROLES = "KAFKA_ADVERTISED_LISTENERS", "PROCESS_ROLES"
 _STORE = ("KAFKA_SSL_KEYSTORE_FILENAME", "KAFKA_SSL_KEY_CREDENTIALS", "KAFKA_SSL_KEYSTORE_CREDENTIALS")
 _TRUST = ("KAFKA_SSL_TRUSTSTORE_FILENAME", "KAFKA_SSL_TRUSTSTORE_CREDENTIALS")
 _LOGIN = re.compile(r"SASL_.*://")
@@ -38,6 +38,8 @@ class Image:
     hidden: tuple[str, ...] = tuple(sorted(FACTORS))  # what it sets to values that are not known
     aliases: Mapping[str, str] = field(default_factory=dict)
     log_dirs: str | None = None
+    log_dirs_of_host: str = ""
+    volumes: tuple[str, ...] = ()
     mounts: str = "config|kafka|entrypoint|\\.sh$"
     secured: bool = False  # whether it requires files and options of TLS and SASL, as Confluent's
     requires: tuple[Mapping[str, str], ...] = ()
@@ -77,16 +79,18 @@ class Image:
             variables: those of the container, by name.
             line: of the first of them.
         """
-        roles, advertised = _text(variables, _ROLES), _text(variables, _ADVERTISED)
+        variables = {**variables, **{self._written(key): variables[alias] for alias, key in self.aliases.items() if alias in variables}}
+        roles, advertised = _text(variables, f"{self.prefix}{_ROLES}"), _text(variables, _ADVERTISED)
         if self.secured and roles == "controller" and advertised:
             yield Property(_ADVERTISED, f"it refuses {_ADVERTISED} of a controller", variables[_ADVERTISED].line)
         for variable in self.refuses:
             if _text(variables, variable):
                 yield Property(variable, f"it refuses {variable}", variables[variable].line)
         for rule in self.requires:
-            if self._holds(rule, name, variables) and not (rule.get("role") == "broker" and roles == "controller"):
+            if self._holds(rule, name, variables) and _concerns(rule, roles):
                 variable = rule["variable"]
-                yield Property(variable, rule.get("why", f"it requires {variable}"), line)
+                at = variables[variable].line if variable in variables else line
+                yield Property(variable, rule.get("why", f"it requires {variable}"), at)
         for variable in _of_security(variables, advertised) if self.secured else ():
             if not _text(variables, variable):
                 yield Property(variable, f"it requires {variable}", line)
@@ -98,7 +102,12 @@ class Image:
         version = version_numbers(tag[0] if tag else "0")
         since, before = version_numbers(rule.get("since", "0")), version_numbers(rule.get("before", "999"))
         conditions = (_text(variables, rule.get("with", "")) or "with" not in rule, not _text(variables, rule.get("without", "")))
-        return since <= version < before and all(conditions) and not _text(variables, rule["variable"])
+        given, part = _text(variables, rule["variable"]), _text(variables, rule.get("names", ""))
+        broken = bool(part) and "?" not in {given, part} and part not in given if "names" in rule else not given
+        return since <= version < before and all(conditions) and broken
+
+    def _written(self, key: str) -> str:
+        return f"{self.prefix}{key.upper().replace('.', '_')}"
 
     def settings(self, version: str | None) -> Mapping[str, str]:
         """Return what its own file sets, by the release that it runs."""
@@ -147,6 +156,11 @@ def _tag(name: str) -> str:
 
 def _text(variables: Mapping[str, Property], name: str) -> str:
     return variables[name].value.strip() if name in variables else ""
+
+
+def _concerns(rule: Mapping[str, str], roles: str) -> bool:
+    of_role = {"broker": roles != "controller", "controller": "controller" in roles}
+    return of_role.get(rule.get("role", ""), True)
 
 
 def _of_security(variables: Mapping[str, Property], advertised: str) -> Iterator[str]:
