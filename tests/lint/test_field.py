@@ -260,6 +260,34 @@ def test_an_override_is_no_second_broker(lint):
     assert file["starts"] is None
 
 
+def test_the_top_of_a_new_file_system_is_no_directory_of_logs(lint):
+    text = CASES["data beside the claim that keeps it"]["text"]
+    text = text.replace("mountPath: /var/lib/kafka}", "mountPath: /var/lib/kafka/data}")
+    folder = text.replace("mountPath: /var/lib/kafka/data}", "mountPath: /var/lib/kafka/data, subPath: data}")
+    cleaned = text.replace("      containers:", "      initContainers: [{name: clean}]\n      containers:")
+    for manifests, lines in ((text, [("MEDIUM", 22)]), (folder, []), (cleaned, [])):
+        (file,) = lint({"pods.yaml": manifests})[1]
+        found = [one for one in file["findings"] if one["code"] == "KA720" and one["status"] == "FAIL"]
+        assert [(one["severity"], one["evidence"]["line"]) for one in found] == lines
+
+
+def test_what_an_image_may_add_is_no_key_without_effect(lint):
+    text = "services: {b: {image: 'bitnami/kafka:3.6', environment: {KAFKA_CFG_PROCESS_ROLES: broker, KAFKA_CFG_LITENERS: 'A://:1'}}}\n"
+    (file,) = lint({"compose.yaml": text})[1]
+    assert [one["evidence"]["key"] for one in file["findings"] if one["code"] == "KA719"] == ["liteners"]
+
+
+def test_jinja_and_helm_are_read_and_named(lint):
+    compose = "services:\n  b:\n    image: apache/kafka:4.1.1\n    environment:\n      KAFKA_PROCESS_ROLES: broker\n"
+    compose += "      KAFKA_NODE_ID: {{ id }}\n      KAFKA_NUM_PARTITIONS: many\n"
+    code, (file,), _ = lint({"compose.yaml": compose})
+    assert (code, file["starts"], grave([file])) == (3, False, ["KA310 7"])
+    said = "judged by what the template itself says: it is an unrendered template; lint the rendered files"
+    assert file["remarks"][0]["text"] == said
+    code, _, said = lint({"values.yaml": "a: {{ b }}\n"}, "values.yaml")
+    assert (code, "values.yaml:1: is an unrendered template" in said) == (2, True)
+
+
 def test_what_to_do_is_said_once_per_check(capsys, tmp_path):
     for node in (1, 2, 3):
         text = f"broker.id={node}\nzookeeper.connect=zk:2181\nlisteners=PLAINTEXT://b{node}:9092\n"

@@ -11,7 +11,7 @@ from types import MappingProxyType
 
 from kafka_audit.configuration.files import images, java, setting_names
 from kafka_audit.configuration.files.commands import OF_IMAGE, Start, StartKind
-from kafka_audit.configuration.files.described import ANY_OPTIONS, Described, is_brokers, is_placeholder
+from kafka_audit.configuration.files.described import ANY_OPTIONS, COMMANDED, Described, is_brokers, is_placeholder
 from kafka_audit.configuration.files.images import Image
 from kafka_audit.configuration.files.java import Property
 from kafka_audit.configuration.files.programs import is_strongly_brokers
@@ -80,7 +80,7 @@ def described_broker(  # noqa: PLR0913 -- a container is described in that many 
     if not serves and not _is_of_broker(found, strongly=image is not None and not of_image.label):
         return None
     filled_in = {name for name, setting in by_name.items() if is_placeholder(setting.value) or _VARIABLE.search(setting.value)}
-    known_later = {*unknown, *(filled_in - set(literal))}
+    known_later = {*unknown, *(filled_in - set(literal)), *(name for name in filled_in if COMMANDED.search(by_name[name].value))}
     left = {key for name, key in keys.items() if name in known_later}
     if serves:
         found = {setting.key: setting for setting in start.overrides}
@@ -179,7 +179,7 @@ def _completed(
 
 def _folder(found: Mapping[str, Property], image: Image, line: int) -> tuple[Mapping[str, Property], frozenset[str]]:
     """Return the folder of the logs where the image decides, and the keys of it that are not known."""
-    if any(key in found for key in _DIRS):
+    if "log.dirs" in found or ("log.dir" in found and not image.log_dirs):
         return {}, frozenset()
     if image.log_dirs is None:
         return {}, frozenset(_DIRS)

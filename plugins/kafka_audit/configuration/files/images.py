@@ -1,5 +1,6 @@
 """What images of Kafka make of variables, and which release a tag runs: the rows of `images.yaml`. Pure."""
 
+import posixpath
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -16,6 +17,7 @@ _STORE = ("KAFKA_SSL_KEYSTORE_FILENAME", "KAFKA_SSL_KEY_CREDENTIALS", "KAFKA_SSL
 _TRUST = ("KAFKA_SSL_TRUSTSTORE_FILENAME", "KAFKA_SSL_TRUSTSTORE_CREDENTIALS")
 _LOGIN = re.compile(r"SASL_.*://")
 _RELEASE = re.compile(r"(?:^|/)[a-z-]*kafka[a-z-]*:(?:[^@]*kafka-|2\.1[0-3]-|v)?(\d+\.\d+(?:\.\d+)?)")
+_ANY_ID = (3, 7)  # from here on kafka-storage takes any text for the id of a cluster
 _LATEST = frozenset({"", "latest"})
 _TABLE: Mapping[str, Any] = package_yaml(__package__, "images.yaml")
 FACTORS, FROM_BASE = frozenset(_TABLE["factors"]), frozenset(_TABLE["open"])
@@ -44,6 +46,7 @@ class Image:
     secured: bool = False  # whether it requires files and options of TLS and SASL, as Confluent's
     requires: tuple[Mapping[str, str], ...] = ()
     refuses: tuple[str, ...] = ()
+    cluster_id: str = ""
     links: bool = False
     tag: str = "$^"
     platform: Mapping[str, str] = field(default_factory=dict)
@@ -79,7 +82,10 @@ class Image:
             variables: those of the container, by name.
             line: of the first of them.
         """
-        variables = {**variables, **{self._written(key): variables[alias] for alias, key in self.aliases.items() if alias in variables}}
+        variables = {
+            **variables,
+            **{self._written(key): variables[alias] for alias, key in self.aliases.items() if alias in variables},
+        }
         roles, advertised = _text(variables, f"{self.prefix}{_ROLES}"), _text(variables, _ADVERTISED)
         if self.secured and roles == "controller" and advertised:
             yield Property(_ADVERTISED, f"it refuses {_ADVERTISED} of a controller", variables[_ADVERTISED].line)
@@ -91,6 +97,9 @@ class Image:
                 variable = rule["variable"]
                 at = variables[variable].line if variable in variables else line
                 yield Property(variable, rule.get("why", f"it requires {variable}"), at)
+        if (written := _text(variables, self.cluster_id)) and self._refuses_id(name, written):
+            reason = f"it formats with {self.cluster_id}, and {written[:40]} is no id: 16 bytes in base64"
+            yield Property(self.cluster_id, reason, variables[self.cluster_id].line)
         for variable in _of_security(variables, advertised) if self.secured else ():
             if not _text(variables, variable):
                 yield Property(variable, f"it requires {variable}", line)
@@ -105,6 +114,12 @@ class Image:
         given, part = _text(variables, rule["variable"]), _text(variables, rule.get("names", ""))
         broken = bool(part) and "?" not in {given, part} and part not in given if "names" in rule else not given
         return since <= version < before and all(conditions) and broken
+
+    def _refuses_id(self, name: str, written: str) -> bool:
+        release = self.release(name)
+        if "?" in written or "$" in written or release is None or version_numbers(release) >= _ANY_ID:
+            return False
+        return re.fullmatch(r"[A-Za-z0-9_-]{22}(?:==)?", written) is None
 
     def _written(self, key: str) -> str:
         return f"{self.prefix}{key.upper().replace('.', '_')}"
@@ -139,6 +154,16 @@ def image_of(name: str | None, variables: Mapping[str, Property]) -> Image:
         if name is not None and re.search(image.names, name):
             return image
     return _LIKE_BITNAMIS if any(variable.startswith(BITNAMIS_PREFIX) for variable in variables) else _UNKNOWN
+
+
+def is_for_data(path: str) -> bool:
+    """Return whether an image of the table keeps its data there, or just above."""
+    return any(path.rstrip("/") in {folder, posixpath.dirname(folder)} for folder in _folders_of_data())
+
+
+@cache
+def _folders_of_data() -> frozenset[str]:
+    return frozenset(_TABLE["folders"]) | {image.log_dirs for image in known_images() if image.log_dirs}
 
 
 def release_of(name: str) -> str | None:
