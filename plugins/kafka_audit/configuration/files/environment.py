@@ -22,6 +22,8 @@ _ESCAPED = re.compile(r"___|__|_")
 _DOTS = MappingProxyType({"___": "-", "__": "_", "_": "."})
 _ENV_LINE = re.compile(r"[ \t]*(?:export[ \t]+)?([A-Za-z_][A-Za-z0-9_]*)[ \t]*=[ \t]*+(.*)")
 _QUOTED = re.compile(r"\"((?:[^\"\\]|\\.)*)\"(?:[ \t]+#.*)?|'([^']*)'(?:[ \t]+#.*)?")
+_REFERENCE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}|\$([A-Za-z_][A-Za-z0-9_]*)")
+_LONGEST_VALUE = 100_000  # a reference to a reference doubles what it names
 _VARIABLE = re.compile(r"\$[A-Za-z_]")
 _COMMENT = re.compile(r"(?<![ \t])[ \t]++#.*")
 _DIRS = ("log.dirs", "log.dir")
@@ -32,13 +34,22 @@ _HOST = re.compile(r"://[^,/]*?:(?=\d+(?:,|$))")
 
 
 def parse_env_file(text: str) -> tuple[Property, ...]:
-    """Return the variables of an env file (`NAME=value` lines, `export` and quotes as shells and compose know them)."""
-    variables = []
+    """Return the variables of an env file (`NAME=value` lines, `export` and quotes as shells and compose know them).
+
+    As these do, a reference to a variable of an earlier line becomes its value.
+    """
+    variables: dict[str, str] = {}
+    found = []
     for number, line in enumerate(text.split("\n"), 1):
         match = _ENV_LINE.fullmatch(line)
         if match:
-            variables.append(Property(match[1], _unquoted(match[2].rstrip(" \t\r")), number))
-    return tuple(variables)
+            written = match[2].rstrip(" \t\r")
+            value = _unquoted(written)
+            if not written.startswith("'"):
+                value = _REFERENCE.sub(lambda one: variables.get(one[1] or one[2], one[0]), value)[:_LONGEST_VALUE]
+            variables[match[1]] = value
+            found.append(Property(match[1], value, number))
+    return tuple(found)
 
 
 def _unquoted(value: str) -> str:

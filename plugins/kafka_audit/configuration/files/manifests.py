@@ -12,6 +12,7 @@ import yaml
 from kafka_audit.bounds import bounded_yaml
 from kafka_audit.bounds.bounded_yaml import YamlLimitError
 from kafka_audit.configuration.files import (
+    app_template,
     chart_values,
     compose,
     environment,
@@ -149,6 +150,8 @@ def _document(node: yaml.Node, around: _GivenToContainers) -> Iterator[_Part]:
         yield resource
     elif (of_chart := chart_values.described_values(root, yaml_nodes.line(node))) is not None:
         yield from of_chart
+    elif not kind and "controllers" in root:
+        yield from app_template.described_controllers(root)
     elif kind in {"ConfigMap", "Secret"}:
         yield from _config_map(root, kind, name)
     elif kind in _OF_OTHERS:
@@ -272,7 +275,8 @@ def _values_inside(root: _Mapping) -> Iterator[Described]:
         else:
             inner = node
         if inner is not None:
-            yield from chart_values.described_values(yaml_nodes.mapping(inner), yaml_nodes.line(inner)) or ()
+            of_chart = chart_values.described_values(yaml_nodes.mapping(inner), yaml_nodes.line(inner))
+            yield from app_template.described_controllers(yaml_nodes.mapping(inner)) if of_chart is None else of_chart
 
 
 def _links(node: yaml.Node | None, seen: set[int], depth: int) -> bool:
