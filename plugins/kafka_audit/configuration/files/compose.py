@@ -171,7 +171,7 @@ def _service(body: _Mapping, inside: str, host: _Host, beside: _Beside) -> Itera
     )
     if broker is None:
         return
-    remarks = list(broker.remarks)
+    remarks = [*broker.remarks, *of_image.missing_tool(_healthcheck(body))]
     if host.assumed:
         remarks.append(Remark(line=_line(body), text=f"judged with the defaults {listing(sorted(host.assumed), 5)}"))
     ids = (setting for setting in reversed(variables) if setting.key in _CLUSTER_IDS and setting.key not in unknown)
@@ -232,6 +232,12 @@ def _ports(body: _Mapping, host: _Host) -> Mapping[int, tuple[int, int]]:
         for number in range(min(last - first + 1, _MOST_PORTS)):
             found[first + number] = (target + number, yaml_nodes.line(item))
     return found
+
+
+def _healthcheck(body: _Mapping) -> Property:
+    node = yaml_nodes.mapping(body.get("healthcheck")).get("test")
+    words = "" if node is None else " ".join(yaml_nodes.text(part) or "" for part in yaml_nodes.items(node) or [node])
+    return Property("healthcheck", words, 1 if node is None else yaml_nodes.line(node))
 
 
 def _mounts(body: _Mapping) -> Iterator[Mount]:

@@ -9,6 +9,7 @@ from typing import Any
 
 from kafka_audit.configuration.definitions import version_numbers
 from kafka_audit.configuration.files.java import Property
+from kafka_audit.model.linted import Remark
 from kafka_audit.model.package_yaml import package_yaml
 
 PREFIX, BITNAMIS_PREFIX = "KAFKA_", "KAFKA_CFG_"
@@ -47,6 +48,7 @@ class Image:
     requires: tuple[Mapping[str, str], ...] = ()
     refuses: tuple[str, ...] = ()
     cluster_id: str = ""
+    lacks: str = "(?!)"
     links: bool = False
     tag: str = "$^"
     platform: Mapping[str, str] = field(default_factory=dict)
@@ -103,6 +105,12 @@ class Image:
         for variable in _of_security(variables, advertised) if self.secured else ():
             if not _text(variables, variable):
                 yield Property(variable, f"it requires {variable}", line)
+
+    def missing_tool(self, probe: Property) -> Iterator[Remark]:
+        """Yield that a probe calls a tool of Kafka which the image does not find; `probe` has its key, words and line."""
+        if match := re.search(self.lacks.replace("TOOL", _TABLE["tools"]), probe.value):
+            text = f"{probe.key} calls {match[0][:60]}, which {self.label} image does not find: the container never gets healthy"
+            yield Remark(line=probe.line, text=text)
 
     def _holds(self, rule: Mapping[str, str], name: str, variables: Mapping[str, Property]) -> bool:
         tag = re.search(r"\d+(?:\.\d+)+", self.latest if _tag(name) in _LATEST else re.sub(r"^2\.1[0-3]-", "", _tag(name)))

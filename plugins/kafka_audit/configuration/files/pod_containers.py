@@ -81,7 +81,8 @@ def described_container(body: _Mapping, workload: Workload) -> Iterator[Describe
             published=workload.published,
             one_by_one=workload.one_by_one,
         )
-        yield replace(broker, container=around)
+        tools = tuple(remark for probe in _commands_of_probes(body) for remark in of_image.missing_tool(probe))
+        yield replace(broker, container=around, remarks=(*broker.remarks, *tools))
 
 
 def _variables(body: _Mapping, workload: Workload) -> tuple[list[Property], list[str], Property | None]:
@@ -146,6 +147,13 @@ def _probed(body: _Mapping) -> frozenset[int]:
     ports = [yaml_nodes.text(yaml_nodes.mapping(probe.get("tcpSocket")).get("port")) or "" for probe in probes]
     found = {int(port) for port in ports if port.isdecimal() and len(port) < len("100000")}
     return frozenset(found | ({0} if any("exec" in probe for probe in probes) else set()))
+
+
+def _commands_of_probes(body: _Mapping) -> Iterator[Property]:
+    for key in ("startupProbe", "readinessProbe", "livenessProbe"):
+        node = yaml_nodes.mapping(yaml_nodes.mapping(body.get(key)).get("exec")).get("command")
+        if node is not None:
+            yield Property(key, " ".join(yaml_nodes.text(part) or "" for part in yaml_nodes.items(node)), yaml_nodes.line(node))
 
 
 def _mounts(body: _Mapping, workload: Workload) -> Iterator[Mount]:
