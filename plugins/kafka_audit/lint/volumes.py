@@ -3,13 +3,14 @@
 import posixpath
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from kafka_audit.configuration.files import images
 from kafka_audit.configuration.files.described import Container, Described, Mount, is_placeholder
 from kafka_audit.configuration.files.images import Image
 from kafka_audit.model.finding import Severity
 
+_MOST = 100  # volumes and directories
 _DIRS, _DEFAULT = ("log.dirs", "log.dir"), "/tmp/kafka-logs"  # noqa: S108 -- Kafka's default, compared and not used
 _STOCK = re.compile(r"(?:^|/)config/(?:kraft/)?(?:server|broker)\.properties$")
 _NO_DATA = re.compile(
@@ -31,7 +32,7 @@ class VolumeFault:
 
 def volume_fault(broker: Described, container: Container) -> VolumeFault | None:
     """Return the first fault of a broker's volumes, None where there is none or the directories are not known."""
-    image = images.image_of(broker.image, {})
+    image, container = images.image_of(broker.image, {}), replace(container, mounts=container.mounts[:_MOST])
     judged = image.label or container.file or "log.dirs" in broker.properties
     if not judged or any(is_placeholder(mount.path) for mount in container.mounts):
         return None
@@ -65,7 +66,7 @@ def _of_new_hosts(broker: Described, container: Container, image: Image, kept: S
 def _outside(broker: Described, container: Container, image: Image, kept: Sequence[Mount]) -> Iterator[VolumeFault]:
     known = broker.unknown.isdisjoint(_DIRS) and bool(image.label)
     text = broker.value("log.dirs") or (broker.value("log.dir") or _DEFAULT if known else "")
-    for path in (posixpath.normpath(part.strip()) for part in text.split(",") if part.strip()):
+    for path in (posixpath.normpath(part.strip()) for part in text.split(",")[:_MOST] if part.strip()):
         over = [mount for mount in container.mounts if _holds(mount.path, path)]
         around = max(over, key=lambda mount: len(mount.path), default=None)
         own = next((folder for folder in image.volumes if _holds(folder, path)), None)

@@ -26,7 +26,7 @@ _ADDRESS = re.compile(
 _BOOTSTRAPS = re.compile(r"bootstrap|kafka_?brokers?|broker_?list", re.IGNORECASE)
 _WAITS = re.compile(r"wait-for|dockerize|\bnc\b|/dev/tcp")
 _NAMED_VOLUME = re.compile(r"[A-Za-z0-9][\w.-]*")
-_MOST_PORTS = 100
+_MOST_PORTS, _MOST_CLIENTS = 100, 10
 _BUILT = "build"  # no name of an image that is known
 
 
@@ -82,7 +82,9 @@ def described_services(node: yaml.Node, beside: _Beside) -> Iterator[Described]:
                 found.append(replace(broker, neighbours=neighbours, container=replace(broker.container, own=own)))
     for broker in found:
         around = broker.container
-        named_it = tuple(client for name in sorted(around.own) for client in clients.get(name, ())) if around else ()
+        named_it = (
+            tuple(client for name in sorted(around.own) for client in clients.get(name, ())[:_MOST_CLIENTS]) if around else ()
+        )
         yield replace(broker, container=replace(around, clients=named_it)) if around else broker
 
 

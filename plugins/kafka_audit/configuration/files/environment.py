@@ -23,7 +23,7 @@ _DOTS = MappingProxyType({"___": "-", "__": "_", "_": "."})
 _ENV_LINE = re.compile(r"[ \t]*(?:export[ \t]+)?([A-Za-z_][A-Za-z0-9_]*)[ \t]*=[ \t]*+(.*)")
 _QUOTED = re.compile(r"\"((?:[^\"\\]|\\.)*)\"(?:[ \t]+#.*)?|'([^']*)'(?:[ \t]+#.*)?")
 _REFERENCE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}|\$([A-Za-z_][A-Za-z0-9_]*)")
-_LONGEST_VALUE = 100_000  # a reference to a reference doubles what it names
+_LONGEST_VALUE, _LONGEST_REFERRED, _MOST_GROWN = 10_000, 1_000, 1_000_000  # a reference to a reference doubles what it names
 _VARIABLE = re.compile(r"\$[A-Za-z_]")
 _COMMENT = re.compile(r"(?<![ \t])[ \t]++#.*")
 _DIRS = ("log.dirs", "log.dir")
@@ -39,15 +39,17 @@ def parse_env_file(text: str) -> tuple[Property, ...]:
     As these do, a reference to a variable of an earlier line becomes its value.
     """
     variables: dict[str, str] = {}
-    found = []
+    found, grown = [], 0
     for number, line in enumerate(text.split("\n"), 1):
         match = _ENV_LINE.fullmatch(line)
         if match:
             written = match[2].rstrip(" \t\r")
             value = _unquoted(written)
-            if not written.startswith("'"):
-                value = _REFERENCE.sub(lambda one: variables.get(one[1] or one[2], one[0]), value)[:_LONGEST_VALUE]
-            variables[match[1]] = value
+            if "$" in value and not written.startswith("'") and len(value) < _LONGEST_VALUE and grown < _MOST_GROWN:
+                filled = _REFERENCE.sub(lambda one: variables.get(one[1] or one[2], one[0]), value)
+                grown, value = grown + len(filled), filled
+            if len(value) < _LONGEST_REFERRED:
+                variables[match[1]] = value
             found.append(Property(match[1], value, number))
     return tuple(found)
 

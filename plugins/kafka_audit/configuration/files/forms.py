@@ -20,7 +20,7 @@ _OF_HELM = re.compile(
     r"\{\{-?\s*(?:\.(?:Values|Release|Chart|Files|Capabilities)\b|include\s|template\s|define\s|toYaml\s|if\s|range\s|with\s)"
 )
 _RENDERED = "is an unrendered template; lint the rendered files"
-_OF_JINJA = re.compile(r"^\s*\{%|(?<!\$)\{\{\s*[\w.]+(?:\s*\|[^{}]*)?\s*\}\}", re.MULTILINE)
+_OF_JINJA = re.compile(r"^[ \t]*\{%|(?<!\$)\{\{\s*[\w.]+(?:\s*\|[^{}]*)?\s*\}\}", re.MULTILINE)
 _TEMPLATE = re.compile(r"\{%|\{\{-?\s*(?:if|range|with|define|block)\b")
 
 
@@ -94,10 +94,12 @@ def _of_template(text: str, refusal: PropertiesError) -> tuple[Described, ...]:
     if not brokers:
         raise refusal
     remark = Remark(line=refusal.line, text=f"judged by what the template itself says: it {refusal.problem}")
-    return tuple(replace(_own_of_template(broker, plain), remarks=(remark, *broker.remarks)) for broker in brokers)
+    doubted = plain.doubts("mountPath")
+    own = (_own_of_template(broker, plain, mounts=not doubted) for broker in brokers)
+    return tuple(replace(broker, remarks=(remark, *broker.remarks)) for broker in own)
 
 
-def _own_of_template(broker: Described, plain: YamlTemplate) -> Described:
+def _own_of_template(broker: Described, plain: YamlTemplate, *, mounts: bool) -> Described:
     doubtful = {
         key
         for key, setting in broker.properties.items()
@@ -105,6 +107,6 @@ def _own_of_template(broker: Described, plain: YamlTemplate) -> Described:
     }
     filled = {*images.FROM_BASE, *images.FACTORS, "log.dirs", "log.dir"} - broker.properties.keys()
     around = broker.container
-    if around is not None and plain.doubts("mountPath"):
+    if around is not None and not mounts:
         around = replace(around, mounts=())
     return replace(broker, unknown=broker.unknown | doubtful | filled, ends=(), jvm=ANY_OPTIONS, replicas=0, container=around)
