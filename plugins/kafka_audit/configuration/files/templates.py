@@ -39,14 +39,15 @@ def plain_template(text: str) -> YamlTemplate:
     """Return a template as YAML."""
     lines, doubtful = [], set()
     blocks: list[bool] = []  # whether each is inside of a document
-    inside = False
+    inside, doubts = False, 0
     for number, line in enumerate(text.split("\n"), 1):
         inside = (inside and not line.startswith("---")) or _BEGINS_DOCUMENT.match(line) is not None
         closed, opened = len(_CLOSES.findall(line)), len(_OPENS.findall(line))
-        blocks = blocks[: max(len(blocks) - closed, 0)] if closed and not opened else blocks
         if closed != opened:
-            blocks = blocks + [inside] * opened
-        if any(blocks) or (closed and opened):
+            doubts -= sum(blocks.pop() for _ in range(min(max(closed - opened, 0), len(blocks))))
+            blocks += [inside] * max(opened - closed, 0)
+            doubts += inside * max(opened - closed, 0)
+        if doubts or (closed and opened):
             doubtful.add(number)
         left = _EXPRESSION.sub("", line)
         lines.append(_EXPRESSION.sub(PLACEHOLDER, line) if left.strip() else "")
