@@ -30,7 +30,6 @@ def _here(tmp_path, monkeypatch):
 
 
 SLIPS = {
-    "nothing": ([], "the following arguments are required: COMMAND; see `kafka-audit --help`"),
     "command misspelt": (["rnu", "prod"], "unknown command 'rnu'; did you mean run?"),
     "no cluster": (["run"], "name a cluster of the cluster file, or the address of a broker: --bootstrap HOST:PORT"),
     "option misspelt": (["run", "prod", "--fial-on", "low"], "unknown argument '--fial-on'; did you mean --fail-on?"),
@@ -86,6 +85,14 @@ def test_a_slip_is_one_line_and_exit_code_2(capfd, argv, message):
     assert err.startswith("kafka-audit: ")
     assert err.count("\n") == 1
     assert message in err
+
+
+@pytest.mark.parametrize("typed", [[], ["help"], ["help", "run"]])
+def test_who_types_no_command_gets_the_help(typed, capsys):
+    with pytest.raises(SystemExit) as ended:
+        main(typed)
+    assert ended.value.code == 0
+    assert "kafka-audit run --bootstrap b1:9092" in capsys.readouterr().out
 
 
 def test_explain_ends_with_4_where_nothing_fits(capfd):

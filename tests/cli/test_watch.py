@@ -118,4 +118,4 @@ def test_the_picture_of_kraft_shows_the_quorum_and_no_controller():
 def test_the_picture_fits_the_terminal_and_shows_what_is_not_yet_suspected():
     shown = screen(reading(0), reading(20, zk=zookeeper(controller=None)), width=60)
     assert max(map(len, shown)) <= 60
-    assert shown[-2:] == ["Seen, not yet for long enough", "  1970-01-01T00:17:00Z  The cluster has no controller: /cont"]
+    assert shown[-2:] == ["Waiting for a second reading", "  1970-01-01T00:17:00Z  The cluster has no controller: /cont"]

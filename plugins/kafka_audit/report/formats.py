@@ -34,6 +34,16 @@ FILES: Mapping[str, Render] = MappingProxyType(
 )
 """By ending, so that a file is `findings.<ending>`."""
 
+
+def with_notice(form: str, document: Report, notice: str) -> str:
+    """Return a report as a file of that ending, below a notice where people read it: in HTML."""
+    if form != "html" or not notice:
+        return FILES[form](document)
+    from kafka_audit.report.html.cluster import standalone  # noqa: PLC0415 -- as `_form`
+
+    return standalone(document, notice)
+
+
 MEDIA: Mapping[str, str] = MappingProxyType(
     {
         "json": "application/json",

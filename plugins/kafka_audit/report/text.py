@@ -121,3 +121,16 @@ def candidate_text(candidate: ReportedCandidate) -> str:
     rare = ", which is rare" if candidate.state == "rare" else ""
     decided = f". To decide: {candidate.decided_by}" if candidate.decided_by else ""
     return f"{subject}{rare}: {reasons}{decided}."
+
+
+_MINUTE, _HOUR, _DAY = 60, 3600, 86400
+
+
+def time_span(seconds: float) -> str:
+    """Return a span of time in its largest unit."""
+    if seconds < _MINUTE:
+        return "less than a minute"
+    for size, unit in ((_DAY, "day"), (_HOUR, "hour"), (_MINUTE, "minute")):
+        if seconds >= size:
+            return counted(int(seconds // size), unit)
+    return ""

@@ -9,14 +9,13 @@ from kafka_audit.cli.printing import console
 from kafka_audit.model.report import Report, report_text
 from kafka_audit.model.text import our_line
 from kafka_audit.report import formats
-from kafka_audit.report.html.cluster import standalone
 from kafka_audit.report.plain_text import terminal
 from kafka_audit.store import Store
 
 
 def write_forms(store: Store, document: Report, forms: Sequence[str], *, newest: bool, notice: str = "") -> list[str]:
     """Write a report in these forms beside it, with a notice above it where people read it, and return where they are."""
-    written = {form: standalone(document, notice) if form == "html" else formats.FILES[form](document) for form in forms}
+    written = {form: formats.with_notice(form, document, notice) for form in forms}
     return [store.write_rendering(document.snapshot_id, form, text, newest=newest) for form, text in written.items()]
 
 

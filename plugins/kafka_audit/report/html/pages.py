@@ -18,13 +18,14 @@ from kafka_audit.report.html.cluster_filter import BY_STATE, ClusterFilter, grou
 from kafka_audit.report.html.templating import jinja_environment
 from kafka_audit.report.plain_text import explain
 from kafka_audit.report.state import GROUPS, INCIDENT, UNJUDGED, CheckState
+from kafka_audit.report.text import time_span
 
 TREND = 14
 _FEW = 10
 """Clusters that are found at a glance, without a filter."""
 _HEIGHTS = {"critical": 17, "high": 13, "medium": 9, "low": 6, "info": 6, "ok": 4, "unknown": 15, "na": 4, "no": 16}
 _KEY = (("ok", "clear"), ("medium", "medium"), ("high", "high"), ("critical", "critical"), ("unknown", "not judged"))
-_MINUTE, _HOUR, _DAY = 60, 3600, 86400
+_HOUR = 3600
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -271,16 +272,6 @@ def age(at: str | None, now: datetime) -> str:
     """Return how long ago a time of a report was, in words; empty where it is not known."""
     moment = _moment(at)
     return time_span((now - moment).total_seconds()) if moment else ""
-
-
-def time_span(seconds: float) -> str:
-    """Return a span of time in its largest unit."""
-    if seconds < _MINUTE:
-        return "less than a minute"
-    for size, unit in ((_DAY, "day"), (_HOUR, "hour"), (_MINUTE, "minute")):
-        if seconds >= size:
-            return counted(int(seconds // size), unit)
-    return ""
 
 
 def _moment(at: str | None) -> datetime | None:
