@@ -10,7 +10,7 @@ from kafka_audit.clients.read_error import clean_line
 from kafka_audit.clients.secrets.masking import masked
 from kafka_audit.collect.logs.lines import line_stamp, scan
 from kafka_audit.collect.logs.rows import LONGEST, Tail, Zone, log_rows
-from kafka_audit.model.log_signatures import login_fault, shown_by
+from kafka_audit.says.signs import login_fault, shown_by
 
 AT = "[2026-11-22 01:02:03,456] "
 SAID = yaml.load((Path(__file__).parent / "said.yaml").read_text(), yaml.CSafeLoader)

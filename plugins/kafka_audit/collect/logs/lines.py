@@ -1,4 +1,4 @@
-"""Parse the text of a log: times, matches of signatures, the last registration of the broker. Pure."""
+"""Parse the text of a log: times, lines that the catalogue knows as signs, the last registration of the broker. Pure."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from kafka_audit.model.log_signatures import SIGNATURES, Signature
 from kafka_audit.model.names import NameKind, can_be_name
+from kafka_audit.says.signs import SIGNS, Sign
 
 MOST_LINES = 50_000
 LONGEST_LINE = 4_000
@@ -41,10 +41,10 @@ class Stamp(NamedTuple):
     text: str
 
 
-class SignatureMatch(NamedTuple):
-    """A line that a signature knows."""
+class SignMatch(NamedTuple):
+    """A line that is a sign."""
 
-    signature: Signature
+    sign: Sign
     part: str | None
     about: int | None
     address: str | None
@@ -63,7 +63,7 @@ class Scan:
     last start.
     """
 
-    matches: tuple[SignatureMatch, ...]
+    matches: tuple[SignMatch, ...]
     newest: Stamp | None
     begun: Stamp | None
     registered: tuple[Stamp, int | None] | None
@@ -88,7 +88,7 @@ def line_stamp(line: str) -> Stamp | None:
 def scan(text: str, broker: int) -> Scan:
     """Return what the tail of a broker's log says; a cut first line matches nothing."""
     lines = [_ends(line) for line in text.splitlines()[-MOST_LINES:]]
-    matches: list[SignatureMatch] = []
+    matches: list[SignMatch] = []
     current: Stamp | None = None
     newest: Stamp | None = None
     begun: Stamp | None = None
@@ -110,18 +110,18 @@ def _ends(line: str) -> str:
     return line if len(line) <= LONGEST_LINE else f"{line[: LONGEST_LINE - _END - 1]}…{line[-_END:]}"
 
 
-def _matches(lines: Sequence[str], number: int, when: Stamp | None, broker: int) -> Iterator[SignatureMatch]:
+def _matches(lines: Sequence[str], number: int, when: Stamp | None, broker: int) -> Iterator[SignMatch]:
     line = lines[number]
-    for signature in SIGNATURES:
-        if signature.marker in line and (match := signature.pattern.search(line)):
+    for sign in SIGNS.values():
+        if sign.marker in line and (match := sign.pattern.search(line)):
             below = next(_below(lines, number), None)
             reported = {key: value for key, value in match.groupdict().items() if value is not None}
-            yield SignatureMatch(
-                signature=signature,
-                part=next((reported[key] for key in ("part", "part_f", "part_q") if key in reported), signature.part),
-                about=broker if signature.own else _about(reported),
+            yield SignMatch(
+                sign=sign,
+                part=next((reported[key] for key in ("part", "part_f", "part_q") if key in reported), sign.part),
+                about=broker if sign.own else _about(reported),
                 address=_address(reported),
-                detail=_detail(signature, reported, line, below),
+                detail=_detail(sign, reported, line, below),
                 line=line,
                 exception=below,
                 stamp=when,
@@ -137,9 +137,9 @@ def _below(lines: Sequence[str], number: int) -> Iterator[str]:
             yield line
 
 
-def _detail(signature: Signature, reported: Mapping[str, str], line: str, below: str | None) -> str | None:
+def _detail(sign: Sign, reported: Mapping[str, str], line: str, below: str | None) -> str | None:
     found = reported.get("detail", reported.get("code"))
-    if found is None and signature.names_principal:
+    if found is None and sign.names_principal:
         match = _PRINCIPAL.search(f"{line[-_END:]} {(below or '')[:_END]}")
         return match["name"] if match else None
     return below if found is None else found
