@@ -13,7 +13,7 @@ OTHERS = {
     "a controller whose request was denied ends": "the same",
     "a broker that does not apply the metadata": "the same",
     "a follower kept out": "its logger is abbreviated",
-    "ZooKeeper's client without a route, Kafka 3.0 to 3.4 (ZooKeeper 3.6.3 has it spelt so)": "no release was read that has it so",
+    "ZooKeeper's client without a route, Kafka 3.0 to 3.4 (ZooKeeper 3.6.3 has it spelt so)": "no such release was read",
 }
 
 
