@@ -6,6 +6,7 @@ from kafka_audit.checks import check
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.differences.tables import StateFault
 from kafka_audit.model.finding import Judgement, Severity, Status
+from kafka_audit.model.text import counted
 
 
 @check(code="KA207", severity=Severity.HIGH, parts=("controller", "topics"))
@@ -18,5 +19,5 @@ def leader_recovering(view: ClusterView) -> Iterator[Judgement]:
     elif fault.repeated:
         yield view.judge("cluster", Status.FAIL, count=fault.repeated, total=total, partitions=fault.first)
     else:
-        error = f"{fault.partitions} partitions in one sample"
+        error = f"{counted(fault.partitions, 'partition')} in one sample"
         yield view.judge("cluster", Status.UNKNOWN, total=total, error=error, needs="another audit")

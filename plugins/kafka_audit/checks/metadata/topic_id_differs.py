@@ -6,6 +6,7 @@ from kafka_audit.checks import check
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.differences.tables import TopicIdDifference
 from kafka_audit.model.finding import Judgement, Severity, Status
+from kafka_audit.model.text import counted
 
 
 @check(code="KA109", severity=Severity.CRITICAL, parts=("controller", "topics"))
@@ -29,7 +30,7 @@ def topic_id_differs(view: ClusterView) -> Iterator[Judgement]:
             first=f"{found.first[0]} is {found.view_id} at brokers and {found.reference_id or 'without an id'} in ZooKeeper",
         )
     elif found.unrepeated:
-        error = f"{found.unrepeated} topics differed in one sample"
+        error = f"{counted(found.unrepeated, 'topic')} differed in one sample"
         yield view.judge("cluster", Status.UNKNOWN, error=error, needs="another audit", compared=found.compared)
     else:
         yield view.judge("cluster", Status.PASS, compared=found.compared)

@@ -6,6 +6,7 @@ from kafka_audit.checks import check
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import BrokerView, FencedBroker, ViewBroker
+from kafka_audit.model.text import counted
 
 
 @check(code="KA612", severity=Severity.MEDIUM)
@@ -24,7 +25,7 @@ def single_broker(view: ClusterView) -> Iterator[Judgement]:
         reason = "the cluster file expects a single broker"
         yield view.judge("cluster", Status.NOT_APPLICABLE, count=count, reason=reason)
     elif len(registered | assigned) > 1 or not registered or expected > 1:
-        reason = f"{count} brokers are registered, and others are assigned or expected (KA113)"
+        reason = f"{counted(count, 'registered broker')}, and others are assigned or expected (KA113)"
         yield view.judge("cluster", Status.NOT_APPLICABLE, count=count, reason=reason)
     elif not view.kraft and (unread := view.gap("topics")) is not None:
         yield view.judge("cluster", Status.UNKNOWN, who="any broker", error=unread.error, needs=unread.needs)

@@ -9,7 +9,7 @@ from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import ZookeeperNode
 from kafka_audit.model.text import listing
 
-_CHANGES = {"c": "create below", "w": "write", "d": "delete below", "a": "change the rights of"}
+_CHANGES = {"c": "add to", "w": "change", "d": "delete", "a": "take over"}
 
 
 @check(code="KA804", severity=Severity.MEDIUM)
