@@ -120,6 +120,17 @@ def beside(protocol, **settings):
     )
 
 
+@contextmanager
+def keystore(broker, _):
+    store = data(broker).with_name("broker.p12")
+    names = ["-alias", "a", "-dname", "CN=a", "-keyalg", "EC", "-keystore", str(store), "-storepass", "as-it-is"]
+    subprocess.run(["keytool", "-genkeypair", *names], check=True, capture_output=True)
+    wrong = {"ssl__keystore__location": str(store), "ssl__keystore__password": "another", "ssl__keystore__type": "PKCS12"}
+    with beside("SSL", **wrong)(broker, _):
+        yield
+
+
+PLAIN = "org.apache.kafka.common.security.plain.PlainLoginModule"
 REFUSALS = {
     "lost_and_found": (BOTH, lambda broker, _: folder(broker, "lost+found")),
     "strange_folder": (BOTH, lambda broker, _: folder(broker, "backup")),
@@ -134,6 +145,18 @@ REFUSALS = {
     "configuration_invalid": (BOTH, changed(num__io__threads="many")),
     "zookeeper_unreachable_at_start": (
         ZOOKEEPER, changed(zookeeper__connect="127.0.0.1:1", zookeeper__connection__timeout__ms="3000")),
+    "another_cluster_id: chroot": (ZOOKEEPER, lambda broker, _: properties(
+        broker, zookeeper__connect=f"{broker.server.properties['zookeeper.connect'].partition('/')[0]}/nowhere")),
+    "broker_id_registered": (ZOOKEEPER, lambda broker, _: properties(
+        broker, broker__id="1", log__dirs=str(data(broker).with_name("other")))),
+    "inter_broker_listener": (
+        ZOOKEEPER, changed(inter__broker__listener__name="NOWHERE", security__inter__broker__protocol=None)),
+    "keystore_password": (ZOOKEEPER, keystore),
+    "login_module_refused": (ZOOKEEPER, beside(
+        "SASL_PLAINTEXT",
+        sasl__enabled__mechanisms="PLAIN",
+        listener__name__sasl_plaintext__plain__sasl__jaas__config=f"{PLAIN} required",
+    )),
     "out_of_memory": (ZOOKEEPER, lambda broker, _: heap(broker, "12m")),
     "not_formatted": (KRAFT, lambda broker, _: gone(broker, "meta.properties")),
     "same_directory_id": (KRAFT, lambda broker, _: copied_dir(broker)),
@@ -175,7 +198,7 @@ def test_a_refused_start_is_named_and_its_step_repairs_it(bed, version, capsys, 
             shutil.copytree(broker.log_dir, tmp_path / NAMED / name)
             code, found = diagnosed(broker, capsys)
             named = [one["fault"] for one in found["incidents"]]
-            if (code, named) != (3, [name]):
+            if (code, named) != (3, [name.partition(":")[0]]):
                 wrong[name] = (code, named, [one["text"] for one in found["unknown"]], found["signs"][:2])
             elif name in STEPS_RUN:
                 (step,) = [one for one in found["incidents"][0]["remediation"] if one["kind"] == "quick"]
