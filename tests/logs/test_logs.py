@@ -60,6 +60,19 @@ def test_a_node_that_does_not_start_explains_connections_to_it():
     assert diagnosed(one=other)["incidents"][0]["headline"] == "Broker 1 cannot reach node 2"
 
 
+def test_connections_to_a_node_that_was_stopped_are_ordinary():
+    stop = roll(2, 0).partition(f"{AT.format(0, 20)}")[0]
+    other = "".join(
+        line(minute, "WARN [ReplicaFetcher replicaId=1, leaderId=2, fetcherId=0] Connection to node 2 (b2/10.0.0.12:9092) could "
+             "not be established. Node may not be available. (org.apache.kafka.clients.NetworkClient)")
+        for minute in range(1, 6)
+    )  # fmt: skip
+    document = diagnosed(two=stop, one=other)
+    assert document["incidents"] == []
+    assert any("Broker 2 was stopped in an orderly way" in text for text in document["ordinary"])
+    assert any(text.startswith("Broker 1: node not reached (5 lines") for text in document["ordinary"])
+
+
 def test_a_start_has_its_end_and_its_cause():
     (node,) = diagnosed(LOST)["nodes"]
     assert node["starts"] == [{"at": "2026-11-29T10:00:00", "ended": "failed", "cause": "lost_and_found"}]

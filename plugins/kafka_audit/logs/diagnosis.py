@@ -50,14 +50,16 @@ def log_document(tally: LogTally, redact: Callable[[str], str] = str) -> dict[st
     def quoted(seen: Seen) -> str:
         return clean(redact(masked(" / ".join(seen.text.split("\n")[:6]))), _QUOTED)
 
-    causes = [cause for name, node in nodes.items() for cause in _causes(name, node)]
+    stopped = {name.rpartition(" ")[2] for name, node in nodes.items() if _was_stopped(node)}
+    found = [cause for name, node in nodes.items() for cause in _causes(name, node)]
+    causes = [cause for cause in found if not (cause.fault.lasts and cause.values.get("other") in stopped)]
     leading, behind = _leading([cause for cause in causes if not cause.past])
     return {
         "nodes": [_node(name, node, causes) for name, node in nodes.items()],
         "order": _order(nodes),
         "incidents": [_incident(cause, behind.get(id(cause), ()), shown, quoted) for cause in leading],
         "earlier": [shown(f"{cause.headline}{_at(cause.seen.last)}") for cause in causes if cause.past],
-        "ordinary": [shown(text) for text in _ordinary(nodes)],
+        "ordinary": [shown(text) for text in _ordinary(nodes, causes)],
         "lines": _totals(nodes),
         "by_node": [
             _counts(name, node, meaning, seen) for name, node in nodes.items() for meaning, seen in node.meanings.items()
@@ -245,7 +247,13 @@ def _order(nodes: Mapping[str, NodeTally]) -> str:
     )
 
 
-def _ordinary(nodes: Mapping[str, NodeTally]) -> Iterator[str]:
+def _was_stopped(node: NodeTally) -> bool:
+    """Return whether a log ends with an orderly stop of a process that had started."""
+    last = _sorted(node.events)[-10:]
+    return bool(last) and last[-1].kind == "stopped" and all(event.kind != "failed" for event in last)
+
+
+def _ordinary(nodes: Mapping[str, NodeTally], causes: Sequence[LogCause]) -> Iterator[str]:
     rolled = []
     for name, node in nodes.items():
         who, events = start_upper(name) or "The node", _sorted(node.events)
@@ -255,14 +263,14 @@ def _ordinary(nodes: Mapping[str, NodeTally]) -> Iterator[str]:
             yield f"{who} stopped in an orderly way{_at(stopped.stamp)}, and started again{took}."
         if pairs and any(event.kind == "started" for event in events):
             rolled.append(name)
-        if events and events[-1].kind == "stopped" and "failed" not in [event.kind for event in events[-10:]]:
+        if _was_stopped(node):
             yield f"{who} was stopped in an orderly way{_at(events[-1].stamp)}, and its log ends there."
         quiet = {key[0].name: seen for key, seen in node.faults.items() if key[0].lasts}
-        shown = {cause.fault.name for cause in _causes(name, node)}
+        shown = {cause.fault.name for cause in causes if cause.node == name}
         for fault, seen in quiet.items():
             if fault not in shown:
                 lines = f"{fault.replace('_', ' ')} ({counted(seen.count, 'line')}, the last{_at(seen.last)})"
-                yield f"{who}: {lines} ended by itself, as while a node restarts."
+                yield f"{who}: {lines} ended by itself, or the other node was stopped."
     if len(rolled) > 1:
         yield f"Nodes were restarted in an orderly way, one after the other as far as their times tell: {listing(rolled)}."
 

@@ -25,6 +25,8 @@ from kafka_audit.says.signs import SIGNS, ZOOKEEPER_CLIENT
 
 HOW_LINES_COUNT = """`logs` in the cluster file sets where the logs are: paths, or a command that prints them.
 An audit reads the end of each log (2 MiB of a file, 4 MiB of a command) and keeps only these lines, with secrets masked.
+Of other errors, that may be the sign of a fault or that no release is known to write, it keeps the first 20 different ones.
+Nothing is judged by them: an incident that no known fault explains quotes them.
 
 A line counts if it is newer than the registration of the broker that wrote it and of the broker that it is about. In KRaft mode
 the log of a broker shows when it registered. If the part of `server.log` that was read does not contain that, the broker

@@ -11,6 +11,7 @@ from typing import Any
 
 from kafka_audit.model.tables.logs import LogLine
 from kafka_audit.says.catalogue import Meaning, meanings
+from kafka_audit.says.reading import read_pasted
 
 NO_PRINCIPAL = "no_principal"
 """A line about the certificate of a client, which may be a broker: its detail is the name that no rule maps."""
@@ -74,6 +75,22 @@ SIGNS: Mapping[str, Sign] = {
 }
 """All signs by their names. A pattern is only tried where its marker is: the time grows with the length of a log."""
 
+
+NOT_RECOGNISED = "not_recognised"
+"""The signature of a line at ERROR that the catalogue does not have."""
+
+
+def unused_sign(text: str) -> Sign | None:
+    """Return what stands for a line at ERROR by which nothing is judged, and what is below it; None for an ordinary one."""
+    found = [template.meaning for answer in read_pasted(text) for template in answer.found]
+    known = [meanings()[name] for name in found]
+    if known and not any(meaning.kind in {"sign", "consequence"} for meaning in known):
+        return None
+    meaning = known[0] if known else Meaning(id=NOT_RECOGNISED, room="", says="It is not known.", kind="nothing", party="any")
+    return Sign(id=meaning.id, meaning=meaning, marker="", pattern=_NEVER, means="it reports an error", own=True)
+
+
+_NEVER = re.compile(r"(?!)")
 
 HANDSHAKE = "certificate"
 """What `login_fault` returns where TLS fails."""

@@ -75,7 +75,7 @@ class LogLines:
 
     def of_other_faults(self, nodes: Collection[int], codes: Collection[str]) -> tuple[LogLine, ...]:
         """Return the lines of these nodes that count, and show the fault of none of these checks."""
-        own = (row for row in self._rows if row.broker_id in nodes and row.signature in SIGNS)
+        own = (row for row in self._rows if row.broker_id in nodes)
         return tuple(row for row in own if shown_by(row) not in codes and self._counts(row))
 
     def since_start(self, code: str) -> tuple[LogLine, ...]:
@@ -96,7 +96,8 @@ class LogLines:
         by_controller = row.part == "Controller" or row.signature in _SENDS
         if by_controller and not self._between.kraft and row.broker_id != self._between.controller:
             return False  # of its time in office
-        return _goes_on(row) if SIGNS[row.signature].repeats else row.since_start > 0
+        sign = SIGNS.get(row.signature)  # None for a line by which nothing is judged, and one of a later version
+        return _goes_on(row) if sign is not None and sign.repeats else row.since_start > 0
 
     def _concerns(self, row: LogLine, broker: int, listener: str | None) -> bool:
         """Return whether a line names an address that the broker advertises, or another broker, as far as it names one."""

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 from kafka_audit.model.names import NameKind, can_be_name
-from kafka_audit.says.signs import SIGNS, Sign
+from kafka_audit.says.signs import SIGNS, Sign, unused_sign
 
 MOST_LINES = 50_000
 LONGEST_LINE = 4_000
@@ -17,6 +17,8 @@ _END = 1_000
 
 _MOST_ID = 2**31 - 1
 _BELOW = 3  # lines after a match that can contain its exception
+_BAD, _LEVEL_IN = re.compile(r"\b(?:ERROR|FATAL)\b"), 160  # characters in which the level of a line is
+_NUMBERS, _MOST_UNUSED = re.compile(r"\d+"), 20
 _TIME = re.compile(
     r"\[?(?P<day>\d{4}-\d\d-\d\d)[T ](?P<time>\d\d:\d\d:\d\d)(?:[,.](?P<part>\d{1,9}))?(?P<zone>Z|[+-]\d\d:?\d\d)?(?=[\]\s]|$)"
 )
@@ -89,6 +91,7 @@ def scan(text: str, broker: int) -> Scan:
     """Return what the tail of a broker's log says; a cut first line matches nothing."""
     lines = [_ends(line) for line in text.splitlines()[-MOST_LINES:]]
     matches: list[SignMatch] = []
+    others = _UnusedLines()
     current: Stamp | None = None
     newest: Stamp | None = None
     begun: Stamp | None = None
@@ -99,11 +102,34 @@ def scan(text: str, broker: int) -> Scan:
             newest = current
         if begun is None or any(marker in line for marker in _STARTS):
             begun = current
-        matches.extend(_matches(lines, number, current, broker))
+        found = [*_matches(lines, number, current, broker)]
+        matches.extend(found)
+        if not found and _BAD.search(line[:_LEVEL_IN]) is not None:
+            below = next(_below(lines, number), None)
+            if below is None or not any(sign.marker in below and sign.pattern.search(below) for sign in SIGNS.values()):
+                others.add(line, below, current, broker)
         match = _REGISTERED.search(line) if "egistered broker" in line or "Starting controller" in line else None
         if match is not None and current is not None and int(match[1] or match[3] or match[4] or broker) == broker:
             registered = (current, int(match[2]) if match[2] else None)
-    return Scan(matches=tuple(matches), newest=newest, begun=begun, registered=registered)
+    return Scan(matches=(*matches, *others.matches), newest=newest, begun=begun, registered=registered)
+
+
+class _UnusedLines:
+    """Lines at ERROR by which nothing is judged: a few different ones, for an incident that no known fault explains."""
+
+    def __init__(self) -> None:
+        self.matches: list[SignMatch] = []
+        self._signs: dict[str, Sign | None] = {}
+
+    def add(self, line: str, below: str | None, when: Stamp | None, broker: int) -> None:
+        """Keep a line, unless there were too many different ones before it."""
+        shape = _NUMBERS.sub("#", line)
+        if shape not in self._signs:
+            if len(self._signs) >= _MOST_UNUSED:
+                return
+            self._signs[shape] = unused_sign(f"{line}\n{below or ''}")
+        if (sign := self._signs[shape]) is not None:
+            self.matches.append(SignMatch(sign, None, broker, None, None, line, below, when))
 
 
 def _ends(line: str) -> str:

@@ -125,7 +125,8 @@ def log_rows(  # noqa: PLR0913, PLR0917 -- whose, from where, and since when
         groups: defaultdict[tuple[object, ...], list[SignMatch]] = defaultdict(list)
         for match in tail.scan.matches:
             kind = (match.exception or "").partition(":")[0]
-            key = match.sign.id, match.part, match.about, match.address, match.detail, kind
+            # Of lines by which nothing is judged, each text has its own.
+            key = id(match.sign), match.part, match.about, match.address, match.detail, kind
             groups[key].append(match)
         for matches in groups.values():
             count += 1

@@ -16,7 +16,7 @@ class LogLine(Row, filled_by=("logs",)):
     sample: int
     broker_id: int  # the broker that wrote the log
     log: str  # the name of the file, or "command"
-    signature: str  # a name in `reads` of a meaning (`says`)
+    signature: str  # a name in `reads` of a meaning (`says`); else the meaning, or not_recognised
     part: str | None  # of the broker: Controller, ReplicaFetcher, …; None if unknown
     about_broker: int | None  # the broker at fault
     address: str | None  # host:port in the line
