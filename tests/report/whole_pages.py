@@ -179,6 +179,12 @@ _FORMS: Mapping[str, Callable[[Sequence[Report]], str]] = {
 }
 _MOST_LINES = 200
 
+
+def last_report(cluster: str) -> Report:
+    """Return what the last audit of a cluster says."""
+    return _audits(cluster)[-1]
+
+
 WRITTEN = {
     (cluster, form): Path(__file__).parent / "pages" / cluster / form
     for cluster in _AUDITS
