@@ -61,13 +61,9 @@ class LogFault:
 
     def headline_of(self, values: Mapping[str, str]) -> str:
         """Return the headline, or the shorter one where not all is known that it names, or that is too long."""
-        known = set(_HOLE.findall(self.headline)) <= set(values)
-        full = with_values(self.headline, values)
-        return (
-            full
-            if known and (len(full) <= LONGEST_HEADLINE or not self.headline_without)
-            else with_values(self.headline_without, values)
-        )
+        template, short = self.headline, self.headline_without
+        full, known = with_values(template, values), set(_HOLE.findall(template)) <= set(values)
+        return full if known and (len(full) <= LONGEST_HEADLINE or not short) else with_values(short, values)
 
 
 def with_values(text: str, values: Mapping[str, str]) -> str:
