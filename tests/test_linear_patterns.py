@@ -258,7 +258,7 @@ def test_there_are_patterns_and_those_that_were_slow_are_among_them(patterns):
         "secret_keys.USERINFO",
         "masking._PAIR",
         "znodes._ENDPOINT",
-        "log_signatures.SIGNATURES",
+        "signs.SIGNS",
         "zookeeper_view._LINE",
     ):
         assert pattern in names

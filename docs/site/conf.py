@@ -37,6 +37,7 @@ NAVIGATION = {
     "Security": ("/docs/security", "/SECURITY"),
     "Reference": (
         "/docs/says",
+        "/docs/logs-alone",
         "/docs/tables",
         "/docs/versions",
         "/docs/corpus",

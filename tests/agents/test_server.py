@@ -23,7 +23,7 @@ from reported import report_of
 
 TOOLS = {
     "clusters", "why", "findings", "party", "reach", "not_known", "what_would_decide", "changes", "cite", "explain", "lint",
-    "what_if",
+    "what_if", "logs",
 }  # fmt: skip
 
 
@@ -293,3 +293,10 @@ def test_steps_of_an_imported_report_are_told_as_those_of_its_writer(store):
     Path(root, "snapshots", document["snapshot_id"], "manifest.json").write_text(manifest.to_json())
     _, _, served = conversation(root, *calls)
     assert all(json.loads(answer.content[0].text)["origin"].startswith("Not by this kafka-audit") for answer in served)
+
+
+def test_logs_are_read_from_their_text_alone(tmp_path):
+    log = "[2026-11-29 10:00:00,000] ERROR x (kafka.server.KafkaServer)\njava.io.IOException: No space left on device\n"
+    _, _, (found, lone) = conversation(tmp_path / "empty", ("logs", {"text": log}), ("logs", {"text": "a\ud800"}))
+    assert json.loads(found.content[0].text)["incidents"][0]["headline"] == "A node: a disk is full"
+    assert "text is no text that UTF-8 can hold" in lone.content[0].text

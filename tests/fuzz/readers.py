@@ -6,6 +6,7 @@ that a table takes them.
 
 import base64
 import functools
+import io
 import json
 import os
 import shlex
@@ -78,6 +79,10 @@ from kafka_audit.configuration.principals import KerberosRules, MappingError, Ru
 from kafka_audit.configuration.starts import start_refusal
 from kafka_audit.lint import ignores, judging, members, places
 from kafka_audit.lint.reading import Source
+from kafka_audit.logs.diagnosis import log_document
+from kafka_audit.logs.pieces import LogFile
+from kafka_audit.logs.redaction import Redaction
+from kafka_audit.logs.tally import LogTally
 from kafka_audit.model.addresses import advertised_listeners
 from kafka_audit.model.cluster import ZookeeperAccess
 from kafka_audit.model.errors import SnapshotError, UsageError
@@ -85,7 +90,7 @@ from kafka_audit.model.names import LONGEST_HOST, NameKind, RefusedNames, can_be
 from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.tables import TopicConfig
 from kafka_audit.model.tables.fitting import misfit
-from kafka_audit.report import digest, every_page, openmetrics
+from kafka_audit.report import digest, every_page, log_report, openmetrics
 from kafka_audit.report.html import pages
 from kafka_audit.report.plain_text import lines
 from kafka_audit.says import reading as pasted
@@ -604,6 +609,15 @@ def log_text(data):
     tail = log_rows.Tail(log="server.log", scan=log_lines.scan(_text(data), 0), read_ms=0)
     zone = log_rows.zone([tail], None)
     _stored(log_rows.log_rows(0, [tail], zone, {}, 1))
+
+
+@_reader(words=words.LOGS)
+def logs_alone(data):
+    tally = LogTally()
+    tally.read(LogFile("server.log", io.BytesIO(data)))
+    document = log_document(tally, Redaction(["kafka-1"]))
+    log_report.log_text(document, width=100)
+    log_report.log_markdown(document)
 
 
 @_reader(words=words.LOGS)

@@ -213,6 +213,10 @@ def seeds():
         ],
         "cluster_file": [_cluster_file(), b"clusters: {prod: {bootstrap: ['b1:9092'], limits: {read_s: 2}}}\n"],
         "log_text": [_LOG],
+        "logs_alone": [
+            _LOG,
+            b"kafka-1  | [2026-11-29 10:00:00,000] ERROR x\nCaused by: java.io.IOException: No space left on device",
+        ],
         "pasted_lines": [
             _LOG,
             b'{"level": "ERROR", "message": "Encountered fatal fault: x", "logger_name": "a.B"}',

@@ -6,11 +6,11 @@ import pytest
 from counted_work import counted_calls
 from kafka_audit.checks import catalogue
 from kafka_audit.model.errors import UsageError
-from kafka_audit.model.log_signatures import SIGNATURES, ZOOKEEPER_CLIENT
 from kafka_audit.report.plain_text import explain
 from kafka_audit.report.symptoms import decision, spellings, symptom_pages
 from kafka_audit.report.symptoms.markdown import index_markdown
 from kafka_audit.report.symptoms.search import find_pages
+from kafka_audit.says.signs import SIGNS, ZOOKEEPER_CLIENT
 from report.threads import FEW, MARKDOWN, PAGE, THREADS, explained, grepped, markdown, searched
 
 PAGES = symptom_pages()
@@ -25,11 +25,11 @@ def page_of(words, width=100):
 
 
 def test_every_line_of_a_log_that_an_audit_knows_has_a_page():
-    assert {signature.id for signature in SIGNATURES} == {name for page in PAGES.values() for name in page.log}
+    assert set(SIGNS) == {name for page in PAGES.values() for name in page.log}
 
 
 def test_what_a_line_of_a_log_shows_is_among_the_checks_of_its_page():
-    for signature in SIGNATURES:
+    for signature in SIGNS.values():
         shown = {signature.supports, *(code for _, code in (*signature.by_reason, *signature.by_detail))} - {None}
         if signature.part == ZOOKEEPER_CLIENT:  # what keeps a broker from ZooKeeper shows in its registration
             shown = {"KA113"}

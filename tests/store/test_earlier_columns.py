@@ -4,9 +4,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from checks.secured_world import log_line
-from kafka_audit.model.log_signatures import login_fault, shown_by
 from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.tables import LogLine, SourceRead
+from kafka_audit.says.signs import login_fault, shown_by
 from kafka_audit.store import parquet
 from made_rows import made
 

@@ -6,6 +6,7 @@ The words of the tools are fixed. What a cluster named itself comes only in thei
 import functools
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
+from io import BytesIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import MappingProxyType
@@ -22,6 +23,9 @@ from kafka_audit.checks import catalogue
 from kafka_audit.job import losses
 from kafka_audit.lint import files, versions
 from kafka_audit.lint.judging import Rules
+from kafka_audit.logs.diagnosis import log_document
+from kafka_audit.logs.pieces import LogFile
+from kafka_audit.logs.tally import LogTally
 from kafka_audit.model.errors import AuditError, UsageError
 from kafka_audit.model.finding import Status
 from kafka_audit.model.text import our_line, without_surrogates
@@ -72,7 +76,7 @@ def _one_line_errors(tool: Callable[..., str]) -> Callable[..., str]:
 
 def _require_readable(name: str, argument: object) -> None:
     """Raise `UsageError` for an argument that is longer than any name, or no text that can be written."""
-    most = _LONGEST_FILE if name == "properties" else _LONGEST
+    most = _LONGEST_FILE if name in {"properties", "text"} else _LONGEST
     if isinstance(argument, str | list) and len(argument) > (size := most if isinstance(argument, str) else _MOST_LOST):
         msg = f"{name} has {len(argument)} characters or entries; at most {size} are read"
         raise UsageError(msg)
@@ -93,7 +97,7 @@ class _StoreTools:
     def all(self) -> tuple[Callable[..., str], ...]:
         return (
             self.clusters, self.why, self.findings, self.party, self.reach, self.not_known, self.what_would_decide, self.changes,
-            self.what_if, self.cite, self.explain, self.lint,
+            self.what_if, self.cite, self.explain, self.lint, self.logs,
         )  # fmt: skip
 
     def clusters(self) -> str:
@@ -222,6 +226,12 @@ class _StoreTools:
             linted["path"] = file.name
             linted["findings"] = [finding for finding in linted["findings"] if finding["status"] == Status.FAIL]
         return answers.within_limits(document)
+
+    def logs(self, text: str) -> str:
+        """Say what is wrong from the text of logs alone: causes with evidence and steps, what is ordinary, what is not known."""
+        tally = LogTally()
+        tally.read(LogFile("text", BytesIO(text.encode())))
+        return answers.within_limits(log_document(tally))
 
     def _store(self) -> Store:
         return Store(self._root)

@@ -7,9 +7,9 @@ from kafka_audit.cluster.answers.log_lines import has_lasted
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.compare.addresses import HostPort, address_text, same_address
 from kafka_audit.model.cluster import WORKER
-from kafka_audit.model.log_signatures import login_fault, shown_by
 from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.tables import ControllerProbe, ControllerProbeFromBroker, LogLine, VoterProbe, ZookeeperProbe
+from kafka_audit.says.signs import login_fault, shown_by
 
 LOG = "log"
 

@@ -11,8 +11,8 @@ from kafka_audit.cluster.view import ClusterView
 from kafka_audit.faults.authorizers import Pair, pairs_at
 from kafka_audit.faults.edges import COORDINATE, FOLLOW, Edge, Edges, Effect
 from kafka_audit.faults.paths import Paths, paths
-from kafka_audit.model.log_signatures import shown_by
 from kafka_audit.model.tables import AuthorityCertificate, Certificate, LogLine, SourceRead
+from kafka_audit.says.signs import shown_by
 
 _LIMITS = ("max.connections.per.ip", "max.connections.per.ip.overrides", "max.connections", "max.connection.creation.rate")
 _ANOTHER_KEY = "certificate signature failure"  # of OpenSSL: the auditor trusts another key of that name

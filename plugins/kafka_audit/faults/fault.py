@@ -14,10 +14,10 @@ from kafka_audit.cluster.listeners.probes import ProbeResult
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.faults.edges import COORDINATE, FOLLOW, Edge
 from kafka_audit.faults.facts import Facts
-from kafka_audit.model.log_signatures import HANDSHAKE, login_fault
 from kafka_audit.model.package_yaml import package_yaml
 from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.tables import LogLine
+from kafka_audit.says.signs import HANDSHAKE, login_fault
 
 
 @dataclass(frozen=True, kw_only=True)

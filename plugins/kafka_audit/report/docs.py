@@ -13,17 +13,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from kafka_audit.checks import Check, catalogue
-from kafka_audit.model import log_signatures, tables
+from kafka_audit.model import tables
 from kafka_audit.model.commands import named_placeholders
-from kafka_audit.model.log_signatures import SIGNATURES, ZOOKEEPER_CLIENT
 from kafka_audit.model.tables import TABLES, Row
 from kafka_audit.report.plain_text import explain
 from kafka_audit.report.schema import schema_text
 from kafka_audit.report.symptoms import symptom_pages
 from kafka_audit.report.symptoms.markdown import index_markdown
+from kafka_audit.says import signs
+from kafka_audit.says.signs import SIGNS, ZOOKEEPER_CLIENT
 
 HOW_LINES_COUNT = """`logs` in the cluster file sets where the logs are: paths, or a command that prints them.
 An audit reads the end of each log (2 MiB of a file, 4 MiB of a command) and keeps only these lines, with secrets masked.
+Of other errors, that may be the sign of a fault or that no release is known to write, it keeps the first 20 different ones.
+Nothing is judged by them: an incident that no known fault explains quotes them.
 
 A line counts if it is newer than the registration of the broker that wrote it and of the broker that it is about. In KRaft mode
 the log of a broker shows when it registered. If the part of `server.log` that was read does not contain that, the broker
@@ -115,17 +118,17 @@ def _table(table: type[Row]) -> str:
 
 def logs_page() -> str:
     """Return the page of all lines of brokers' logs that an audit knows."""
-    parts = ["# Lines of brokers' logs", inspect.cleandoc(log_signatures.__doc__ or ""), HOW_LINES_COUNT]
+    parts = ["# Lines of brokers' logs", inspect.cleandoc(signs.__doc__ or ""), HOW_LINES_COUNT]
     rows = []
-    for signature in SIGNATURES:
-        by_part = (code for _, code in (*signature.by_reason, *signature.by_detail))
-        codes = dict.fromkeys([*([signature.supports] if signature.supports else []), *by_part])
-        if signature.part == ZOOKEEPER_CLIENT:  # what keeps a broker from ZooKeeper shows in its registration
+    for sign in SIGNS.values():
+        by_part = (code for _, code in (*sign.by_reason, *sign.by_detail))
+        codes = dict.fromkeys([*([sign.supports] if sign.supports else []), *by_part])
+        if sign.part == ZOOKEEPER_CLIENT:  # what keeps a broker from ZooKeeper shows in its registration
             codes = {"KA113": None}
-        ends = "while it lasts" if signature.repeats else "once"
-        cells = (f"`{signature.marker.strip()}`", signature.log, signature.versions, signature.means, ends, ", ".join(codes))
+        ends = "while it lasts" if sign.repeats else "once"
+        cells = (f"`{sign.marker.strip()}`", sign.log, sign.means, ends, ", ".join(codes))
         rows.append(f"| {' | '.join(map(_cell, cells))} |")
-    head = ["| text | log | Kafka | meaning | written | shows |", "|---|---|---|---|---|---|"]
+    head = ["| text | log | meaning | written | shows |", "|---|---|---|---|---|"]
     return "\n\n".join([*parts, "\n".join([*head, *rows])]) + "\n"
 
 

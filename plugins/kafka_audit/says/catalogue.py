@@ -1,7 +1,7 @@
 """The catalogue: templates of lines (`lines.txt`, generated) and their meanings (`meanings/`, written by hand)."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from importlib.resources import files
 from types import MappingProxyType
@@ -65,6 +65,7 @@ class Meaning:
     edge: str = ""
     checks: tuple[str, ...] = ()
     next: str = ""
+    reads: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # lines of it that an audit judges by (`signs`)
 
 
 def read_lines(text: str) -> Iterator[Template]:

@@ -63,7 +63,7 @@ def read_pasted(pasted: str) -> tuple[ReadLine, ...]:
     """Return what the lines of a pasted text are, each different one once; others than the catalogue's have no templates."""
     answers: dict[object, ReadLine] = {}
     for record in records(pasted):
-        answer = _answer(record)
+        answer = read_record(record)
         key = (tuple(found.text for found in answer.found), answer.below) if answer.found or answer.below else record.text
         answers.setdefault(key, answer)
         if len(answers) >= MOST_ANSWERS:
@@ -71,7 +71,8 @@ def read_pasted(pasted: str) -> tuple[ReadLine, ...]:
     return tuple(answers.values())
 
 
-def _answer(record: Record) -> ReadLine:
+def read_record(record: Record) -> ReadLine:
+    """Return what a line is, with the exceptions below it."""
     exceptions = [*exceptions_in(record.text), *record.exceptions]
     fits = _best(record) if not _OTHERS.match(record.logger) else []
     below = [found for name, message in exceptions[:8] if (found := _thrown(name, message))]

@@ -21,8 +21,8 @@ def test_the_lines_of_a_second_process_are_known_again(tmp_path, version):
             while not found:
                 time.sleep(1)
                 text = "".join(path.read_text() for path in second.log_dir.glob("*.log"))
-                found = [match for match in scan(text, 1).matches if match.signature.id == "duplicate_registration"]
+                found = [match for match in scan(text, 1).matches if match.sign.id == "duplicate_registration"]
         finally:
             second.signal_stop(hard=True)
             second.await_end()
-        assert {(line.signature.supports, line.about) for line in found} == {("KA114", 1)}
+        assert {(line.sign.supports, line.about) for line in found} == {("KA114", 1)}

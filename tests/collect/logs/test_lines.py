@@ -10,7 +10,7 @@ from kafka_audit.clients.read_error import clean_line
 from kafka_audit.clients.secrets.masking import masked
 from kafka_audit.collect.logs.lines import line_stamp, scan
 from kafka_audit.collect.logs.rows import LONGEST, Tail, Zone, log_rows
-from kafka_audit.model.log_signatures import login_fault, shown_by
+from kafka_audit.says.signs import login_fault, shown_by
 
 AT = "[2026-11-22 01:02:03,456] "
 SAID = yaml.load((Path(__file__).parent / "said.yaml").read_text(), yaml.CSafeLoader)
@@ -74,7 +74,8 @@ def test_the_end_of_a_line_of_megabytes_is_read_as_well():
 
 
 def test_what_a_client_is_refused_is_no_refused_controller():
-    assert rows_of(f"{AT}{KAFKA_3.format(api='DESCRIBE_ACLS')}\n{DENIED}") == ()
+    (row,) = rows_of(f"{AT}{KAFKA_3.format(api='DESCRIBE_ACLS')}\n{DENIED}")
+    assert (row.signature, shown_by(row)) == ("request_failed", None)
 
 
 def test_a_refused_request_for_another_reason_is_no_missing_right():
@@ -90,8 +91,9 @@ def test_clients_inside_a_broker_are_no_brokers():
 def test_the_exception_of_the_next_line_is_not_taken_for_this_ones():
     first = f"{AT}WARN Controller 0's connection to broker b2:9093 (id: 2 rack: null) was unsuccessful"
     other = f"{AT}ERROR other\njava.io.IOException: Connection to b2:9093 failed."
-    (row,) = rows_of(f"{first}\n{other}")
+    row, unused = rows_of(f"{first}\n{other}")
     assert (shown_by(row), row.exception) == (None, None)
+    assert (shown_by(unused), unused.signature) == (None, "not_recognised")
 
 
 @pytest.mark.parametrize(
@@ -156,3 +158,13 @@ def test_secrets_are_masked(secret):
 def test_prose_about_a_login_stays():
     line = "failed authentication due to: Authentication failed: Invalid username or password (o.a.k.clients.NetworkClient)"
     assert masked(line) == line
+
+
+def test_errors_by_which_nothing_is_judged_are_kept_by_their_meaning_the_first_few():
+    known = f"{AT}ERROR Error while accepting connection (kafka.network.Acceptor)"
+    strange = [f"{AT}ERROR {'x' * n} was never written {n} (kafka.x)" for n in range(1, 40)]
+    rows = rows_of("\n".join([known, known, f"{AT}WARN not kept (kafka.x)", *strange, *strange]))
+    assert (rows[0].signature, rows[0].matches, rows[0].about_broker) == ("acceptor_error", 2, 1)
+    assert [row.signature for row in rows[1:]] == ["not_recognised"] * 19
+    assert {shown_by(row) for row in rows} == {None}
+    assert rows_of(f"{AT}ERROR [Controller id=1] Error completing shutdown (kafka.x)")[0].signature == "not_recognised"

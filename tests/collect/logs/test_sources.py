@@ -11,8 +11,8 @@ from kafka_audit.clients.budget import Budget
 from kafka_audit.collect.logs import sources
 from kafka_audit.collect.nodes import Nodes
 from kafka_audit.model.cluster import Cluster, Limits, Logs
-from kafka_audit.model.log_signatures import shown_by
 from kafka_audit.model.tables import LogLine, RegisteredBroker, SourceRead
+from kafka_audit.says.signs import shown_by
 from made_rows import made
 
 HOUR = 3_600_000

@@ -7,9 +7,9 @@ from kafka_audit.checks.gaps import NO_QUORUM, controller_logs
 from kafka_audit.cluster.answers.log_lines import when
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.finding import Judgement, Severity, Status
-from kafka_audit.model.log_signatures import NO_ACL_READ
 from kafka_audit.model.tables import LogLine
 from kafka_audit.model.text import counted, listing, named_nodes
+from kafka_audit.says.signs import NO_ACL_READ
 
 _REFUSES = "controller_refuses"
 

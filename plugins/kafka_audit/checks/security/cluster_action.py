@@ -11,8 +11,8 @@ from kafka_audit.faults.authorizers import UNKNOWN_PRINCIPAL, Pair
 from kafka_audit.faults.facts import Facts, facts_of
 from kafka_audit.faults.read import BROKEN, reading_of
 from kafka_audit.model.finding import Confidence, Status
-from kafka_audit.model.log_signatures import BY_ID
 from kafka_audit.model.text import brokers
+from kafka_audit.says.signs import SIGNS
 
 _CODE = "KA401"
 
@@ -64,7 +64,7 @@ def _sure(facts: Facts, known: ClusterActionResult, left: Sequence[Pair]) -> Clu
         return replace(known, why=denied[0].why)
     lines = facts.view.logs.counting("KA401", known.broker)
     if known.symptom is not None and lines:
-        named = next((line.detail for line in lines if BY_ID[line.signature].names_principal and line.detail), None)
+        named = next((line.detail for line in lines if SIGNS[line.signature].names_principal and line.detail), None)
         shown = tuple(replace(pair, name=named) if named and pair.name == UNKNOWN_PRINCIPAL else pair for pair in left)
         return replace(known, pairs=shown, accepted=None, why=says(lines[0]))
     if certain and known.accepted is not None:

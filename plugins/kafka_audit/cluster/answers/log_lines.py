@@ -12,9 +12,9 @@ from functools import cached_property
 from kafka_audit.cluster.listeners.inter_broker import InterBroker
 from kafka_audit.cluster.samples import Samples
 from kafka_audit.compare.addresses import address_text, canonical_text
-from kafka_audit.model.log_signatures import BY_ID, NO_PRINCIPAL, ZOOKEEPER_CLIENT, shown_by
 from kafka_audit.model.tables import LogLine
 from kafka_audit.model.text import clean, counted
+from kafka_audit.says.signs import NO_PRINCIPAL, SIGNS, ZOOKEEPER_CLIENT, shown_by
 
 SOON_MS = 10_000
 """How long ago the last of lines that are repeated many times a second may be, if they lasted as long; clocks differ by less."""
@@ -75,7 +75,7 @@ class LogLines:
 
     def of_other_faults(self, nodes: Collection[int], codes: Collection[str]) -> tuple[LogLine, ...]:
         """Return the lines of these nodes that count, and show the fault of none of these checks."""
-        own = (row for row in self._rows if row.broker_id in nodes and row.signature in BY_ID)
+        own = (row for row in self._rows if row.broker_id in nodes)
         return tuple(row for row in own if shown_by(row) not in codes and self._counts(row))
 
     def since_start(self, code: str) -> tuple[LogLine, ...]:
@@ -96,7 +96,8 @@ class LogLines:
         by_controller = row.part == "Controller" or row.signature in _SENDS
         if by_controller and not self._between.kraft and row.broker_id != self._between.controller:
             return False  # of its time in office
-        return _goes_on(row) if BY_ID[row.signature].repeats else row.since_start > 0
+        sign = SIGNS.get(row.signature)  # None for a line by which nothing is judged, and one of a later version
+        return _goes_on(row) if sign is not None and sign.repeats else row.since_start > 0
 
     def _concerns(self, row: LogLine, broker: int, listener: str | None) -> bool:
         """Return whether a line names an address that the broker advertises, or another broker, as far as it names one."""
@@ -135,15 +136,15 @@ def _goes_on(row: LogLine) -> bool:
 
 def has_lasted(row: LogLine) -> bool:
     """Return whether what is repeated was so for longer than a start takes: controllers that start together log it, too."""
-    if not BY_ID[row.signature].repeats:
+    if not SIGNS[row.signature].repeats:
         return True
     return row.last_ms is not None and row.since_ms is not None and row.last_ms - row.since_ms >= SOON_MS
 
 
 def says(row: LogLine, party: str = "broker") -> str:
     """Return the content of a line, for a sentence: `server.log of broker 0 says Authentication failed`."""
-    what = f"{BY_ID[row.signature].means}: {row.detail}" if row.detail and BY_ID[row.signature].own else row.detail
-    what = what or BY_ID[row.signature].means
+    what = f"{SIGNS[row.signature].means}: {row.detail}" if row.detail and SIGNS[row.signature].own else row.detail
+    what = what or SIGNS[row.signature].means
     return f"{_log(row)} of {party} {row.broker_id} says {clean(what)}"
 
 

@@ -1,4 +1,4 @@
-"""Parse the text of a log: times, matches of signatures, the last registration of the broker. Pure."""
+"""Parse the text of a log: times, lines that the catalogue knows as signs, the last registration of the broker. Pure."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import NamedTuple
 
-from kafka_audit.model.log_signatures import SIGNATURES, Signature
 from kafka_audit.model.names import NameKind, can_be_name
+from kafka_audit.says.signs import SIGNS, Sign, unused_sign
 
 MOST_LINES = 50_000
 LONGEST_LINE = 4_000
@@ -17,6 +17,8 @@ _END = 1_000
 
 _MOST_ID = 2**31 - 1
 _BELOW = 3  # lines after a match that can contain its exception
+_BAD, _LEVEL_IN = re.compile(r"\b(?:ERROR|FATAL)\b"), 160  # characters in which the level of a line is
+_NUMBERS, _MOST_UNUSED = re.compile(r"\d+"), 20
 _TIME = re.compile(
     r"\[?(?P<day>\d{4}-\d\d-\d\d)[T ](?P<time>\d\d:\d\d:\d\d)(?:[,.](?P<part>\d{1,9}))?(?P<zone>Z|[+-]\d\d:?\d\d)?(?=[\]\s]|$)"
 )
@@ -41,10 +43,10 @@ class Stamp(NamedTuple):
     text: str
 
 
-class SignatureMatch(NamedTuple):
-    """A line that a signature knows."""
+class SignMatch(NamedTuple):
+    """A line that is a sign."""
 
-    signature: Signature
+    sign: Sign
     part: str | None
     about: int | None
     address: str | None
@@ -63,7 +65,7 @@ class Scan:
     last start.
     """
 
-    matches: tuple[SignatureMatch, ...]
+    matches: tuple[SignMatch, ...]
     newest: Stamp | None
     begun: Stamp | None
     registered: tuple[Stamp, int | None] | None
@@ -88,7 +90,8 @@ def line_stamp(line: str) -> Stamp | None:
 def scan(text: str, broker: int) -> Scan:
     """Return what the tail of a broker's log says; a cut first line matches nothing."""
     lines = [_ends(line) for line in text.splitlines()[-MOST_LINES:]]
-    matches: list[SignatureMatch] = []
+    matches: list[SignMatch] = []
+    others = _UnusedLines()
     current: Stamp | None = None
     newest: Stamp | None = None
     begun: Stamp | None = None
@@ -99,29 +102,52 @@ def scan(text: str, broker: int) -> Scan:
             newest = current
         if begun is None or any(marker in line for marker in _STARTS):
             begun = current
-        matches.extend(_matches(lines, number, current, broker))
+        found = [*_matches(lines, number, current, broker)]
+        matches.extend(found)
+        if not found and _BAD.search(line[:_LEVEL_IN]) is not None:
+            below = next(_below(lines, number), None)
+            if below is None or not any(sign.marker in below and sign.pattern.search(below) for sign in SIGNS.values()):
+                others.add(line, below, current, broker)
         match = _REGISTERED.search(line) if "egistered broker" in line or "Starting controller" in line else None
         if match is not None and current is not None and int(match[1] or match[3] or match[4] or broker) == broker:
             registered = (current, int(match[2]) if match[2] else None)
-    return Scan(matches=tuple(matches), newest=newest, begun=begun, registered=registered)
+    return Scan(matches=(*matches, *others.matches), newest=newest, begun=begun, registered=registered)
+
+
+class _UnusedLines:
+    """Lines at ERROR by which nothing is judged: a few different ones, for an incident that no known fault explains."""
+
+    def __init__(self) -> None:
+        self.matches: list[SignMatch] = []
+        self._signs: dict[str, Sign | None] = {}
+
+    def add(self, line: str, below: str | None, when: Stamp | None, broker: int) -> None:
+        """Keep a line, unless there were too many different ones before it."""
+        shape = _NUMBERS.sub("#", line)
+        if shape not in self._signs:
+            if len(self._signs) >= _MOST_UNUSED:
+                return
+            self._signs[shape] = unused_sign(f"{line}\n{below or ''}")
+        if (sign := self._signs[shape]) is not None:
+            self.matches.append(SignMatch(sign, None, broker, None, None, line, below, when))
 
 
 def _ends(line: str) -> str:
     return line if len(line) <= LONGEST_LINE else f"{line[: LONGEST_LINE - _END - 1]}…{line[-_END:]}"
 
 
-def _matches(lines: Sequence[str], number: int, when: Stamp | None, broker: int) -> Iterator[SignatureMatch]:
+def _matches(lines: Sequence[str], number: int, when: Stamp | None, broker: int) -> Iterator[SignMatch]:
     line = lines[number]
-    for signature in SIGNATURES:
-        if signature.marker in line and (match := signature.pattern.search(line)):
+    for sign in SIGNS.values():
+        if sign.marker in line and (match := sign.pattern.search(line)):
             below = next(_below(lines, number), None)
             reported = {key: value for key, value in match.groupdict().items() if value is not None}
-            yield SignatureMatch(
-                signature=signature,
-                part=next((reported[key] for key in ("part", "part_f", "part_q") if key in reported), signature.part),
-                about=broker if signature.own else _about(reported),
+            yield SignMatch(
+                sign=sign,
+                part=next((reported[key] for key in ("part", "part_f", "part_q") if key in reported), sign.part),
+                about=broker if sign.own else _about(reported),
                 address=_address(reported),
-                detail=_detail(signature, reported, line, below),
+                detail=_detail(sign, reported, line, below),
                 line=line,
                 exception=below,
                 stamp=when,
@@ -137,9 +163,9 @@ def _below(lines: Sequence[str], number: int) -> Iterator[str]:
             yield line
 
 
-def _detail(signature: Signature, reported: Mapping[str, str], line: str, below: str | None) -> str | None:
+def _detail(sign: Sign, reported: Mapping[str, str], line: str, below: str | None) -> str | None:
     found = reported.get("detail", reported.get("code"))
-    if found is None and signature.names_principal:
+    if found is None and sign.names_principal:
         match = _PRINCIPAL.search(f"{line[-_END:]} {(below or '')[:_END]}")
         return match["name"] if match else None
     return below if found is None else found

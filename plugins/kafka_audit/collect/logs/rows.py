@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from kafka_audit.clients.read_error import clean_line
 from kafka_audit.clients.secrets.masking import masked
-from kafka_audit.collect.logs.lines import Scan, SignatureMatch, Stamp
+from kafka_audit.collect.logs.lines import Scan, SignMatch, Stamp
 from kafka_audit.model.tables import LogLine, RegisteredBroker
 
 LONGEST = 400
@@ -122,10 +122,11 @@ def log_rows(  # noqa: PLR0913, PLR0917 -- whose, from where, and since when
     """
     count, own = 0, starts.get(broker, begun)
     for tail in tails:
-        groups: defaultdict[tuple[object, ...], list[SignatureMatch]] = defaultdict(list)
+        groups: defaultdict[tuple[object, ...], list[SignMatch]] = defaultdict(list)
         for match in tail.scan.matches:
             kind = (match.exception or "").partition(":")[0]
-            key = match.signature.id, match.part, match.about, match.address, match.detail, kind
+            # Of lines by which nothing is judged, each text has its own.
+            key = id(match.sign), match.part, match.about, match.address, match.detail, kind
             groups[key].append(match)
         for matches in groups.values():
             count += 1
@@ -147,7 +148,7 @@ def _quoted(line: str, exception: str | None) -> str:
     return f"{clean_line(masked(line), max(_LEAST_OF_LINE, LONGEST - len(below) - 3))} / {below}"
 
 
-def _row(tail: Tail, reported: Zone, found: Sequence[SignatureMatch], start: int | None) -> LogLine:
+def _row(tail: Tail, reported: Zone, found: Sequence[SignMatch], start: int | None) -> LogLine:
     newest = found[-1]
     times = [reported.epoch_ms(match.stamp) for match in found]
     timed = [time for time in times if time is not None]
@@ -157,7 +158,7 @@ def _row(tail: Tail, reported: Zone, found: Sequence[SignatureMatch], start: int
         sample=0,
         broker_id=-1,
         log=tail.log,
-        signature=newest.signature.id,
+        signature=newest.sign.id,
         part=newest.part,
         about_broker=newest.about,
         address=None if newest.address is None else clean_line(newest.address),

@@ -264,8 +264,6 @@ def _tails(places: Iterable[LogSource], answers: Iterable[_Answer]) -> Mapping[i
 
 def _unclear(tails: Sequence[Tail], registration: RegisteredBroker | None) -> bool:
     """Return whether matching lines have times whose zone only another read can show."""
-    of_interest = [
-        match for tail in tails for match in tail.scan.matches if match.signature.shows(match.line, match.exception or "")
-    ]
+    of_interest = [match for tail in tails for match in tail.scan.matches if match.sign.shows(match.line, match.exception or "")]
     local = [match for match in of_interest if match.stamp is not None and not match.stamp.zoned]
     return bool(local) and rows.zone(tails, registration).offset_ms is None

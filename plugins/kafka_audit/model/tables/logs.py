@@ -9,14 +9,14 @@ from kafka_audit.model.tables.row import Long, Row
 class LogLine(Row, filled_by=("logs",)):
     """Lines of one kind in the tail of one log of one broker; the newest of them is quoted.
 
-    The row has no meaning: `model.log_signatures` has that of each signature, so that an old snapshot is judged as a new one.
+    The row has no meaning: `says` has that of each signature, so that an old snapshot is judged as a new one.
     Times are null if a line has no readable time, or if the time zone of the broker's host is unknown.
     """
 
     sample: int
     broker_id: int  # the broker that wrote the log
     log: str  # the name of the file, or "command"
-    signature: str  # an id of `model.log_signatures`
+    signature: str  # a name in `reads` of a meaning (`says`); else the meaning, or not_recognised
     part: str | None  # of the broker: Controller, ReplicaFetcher, …; None if unknown
     about_broker: int | None  # the broker at fault
     address: str | None  # host:port in the line

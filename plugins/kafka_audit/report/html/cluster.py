@@ -116,7 +116,7 @@ def standalone(document: Report, notice: str = "") -> str:
         .get_template("cluster.j2")
         .render(
             **_common(document, 1.0),
-            inline=_inline(),
+            inline=inline_assets(),
             section="",
             up=None,
             here="",
@@ -155,7 +155,8 @@ def _common(document: Report, min_coverage: float) -> dict[str, Any]:
     }
 
 
-def _inline() -> Mapping[str, Any]:
+def inline_assets() -> Mapping[str, Any]:
+    """Return the style, the script and the policy of a page that is one file."""
     css, script = asset("page.css"), asset("page.js")
     policy = (
         f"default-src 'none'; style-src '{_hash(css)}'; script-src '{_hash(script)}';"

@@ -6,7 +6,7 @@
 | `kafka` | messages of Kafka's own classes, `…` for names and numbers |
 | `clients` | messages of clients and tools, and whose they are |
 | `errors` | error codes of Kafka's protocol, each with its name and the names that it had, or has in clients |
-| `log` | ids of signatures of brokers' logs (`model/log_signatures.py`) |
+| `log` | names of lines of brokers' logs (`reads` in `says/meanings`) |
 | `typed` | other words that people type |
 | `means`, `normal`, `disagree` | what it means, whether it is normal, which views differ |
 | `decide` | from the symptom to the check: conditions in their order, each with codes, an advice, or further conditions |

@@ -4,8 +4,8 @@ import textwrap
 from collections.abc import Iterable, Iterator, Mapping
 
 from kafka_audit.checks import Check
-from kafka_audit.model.log_signatures import BY_ID
 from kafka_audit.report.symptoms import SymptomPage, decision, spellings
+from kafka_audit.says.signs import SIGNS
 
 _WIDTH = 130
 HEAD = """# By symptom
@@ -43,8 +43,8 @@ def _messages(page: SymptomPage) -> Iterator[str]:
     yield from (
         f"- `{message}` ({whose})" for message, whose in (*((line, "Kafka") for line in page.kafka), *page.clients.items())
     )
-    for signature in (BY_ID[name] for name in page.log):
-        yield f"- `{signature.marker.strip()}` in `{signature.log}` of a broker, Kafka {signature.versions}: {signature.means}"
+    for sign in (SIGNS[name] for name in page.log):
+        yield f"- `{sign.marker.strip()}` in `{sign.log}` of a broker: {sign.means}"
     for code, names in page.errors.items():
         listed = ", ".join(f"`{spelling}`" for name in names for spelling in spellings(name))
         yield f"- Error {code} of Kafka's protocol: {listed}"

@@ -1,21 +1,17 @@
-"""Lines that Kafka logs when something is wrong: the text, the releases, the log file and the meaning.
+"""Lines of the catalogue that an audit judges by: what it reads in them, and the check whose fault they show.
 
-The texts are from the classes of 1.1.1, 2.8.2, 3.9.1 and 4.3.0 (`RequestSendThread`, `KafkaController`, `NetworkClient`,
-`AclAuthorizer`, `UnifiedLog`, `LogManager`, `KafkaServer`, `KafkaZkClient`, `ReplicationControlManager`, `ShutdownableThread`,
-`AbstractFetcherThread`, `LogCleaner`, `ControllerApis`, `ProcessTerminatingFaultHandler`, `LoggingFaultHandler`,
-`BrokerLifecycleManager`). Those of ZooKeeper's client are from the releases that Kafka contains: 3.4.10 (Kafka 1.1), 3.5.9
-(2.8), 3.6.3 (3.0 to 3.4) and 3.8.4 (3.9): `ClientCnxn`, `ClientCnxnSocketNetty`, `StaticHostProvider`, `ZooKeeperSaslClient`.
-Those of an exhausted process are Java's.
+They stand with their meanings (`reads` in `meanings/`), which say what such a line means to a reader; `kafka-audit explain` with
+the line says so, and which releases write it.
 """
 
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Any
 
-from kafka_audit.model.package_yaml import package_yaml
 from kafka_audit.model.tables.logs import LogLine
+from kafka_audit.says.catalogue import Meaning, meanings
+from kafka_audit.says.reading import read_pasted
 
 NO_PRINCIPAL = "no_principal"
 """A line about the certificate of a client, which may be a broker: its detail is the name that no rule maps."""
@@ -23,7 +19,6 @@ NO_PRINCIPAL = "no_principal"
 ZOOKEEPER_CLIENT = "ZooKeeperClient"
 """The part of a broker that is connected with ZooKeeper; its lines say nothing about listeners of brokers."""
 
-_ALL = "1.1 - 4.3"
 # Whose connections go from broker to broker, or to a controller; an AdminClient or a producer inside a broker is a client.
 _PART = (
     r"\[(?:(?P<part>Controller) id=\d{1,10}, targetBrokerId=(?P<about>\d{1,10})"
@@ -34,22 +29,25 @@ _NODE = r"(?P<node>-?\d{1,10})(?: \((?P<address>[^() ]{1,300})\))?"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Signature:
-    """One message that Kafka logs. Named groups: part, about (a broker's id), node, host and port or address, detail.
+class Sign:
+    """A line, or a kind of lines, of a meaning. Groups: part, about (a broker's id), node, host and port or address, detail.
 
     The detail of a line without such a group is the exception below it, or the principal in one of them.
     """
 
     id: str
+    meaning: Meaning
     marker: str  # a plain part of the line, searched before the pattern
     pattern: re.Pattern[str]
-    versions: str  # the releases that word it so
-    log: str  # the file of Kafka's own log4j configuration
+    log: str = "server.log"  # the file of Kafka's own log4j configuration
     means: str  # for a sentence: "its log says that …"
     supports: str | None = None  # the check whose fault it shows; None where the line below it decides, or nothing does
     by_reason: tuple[tuple[str, str], ...] = ()  # a part of the exception below the line, and the check
     by_detail: tuple[tuple[str, str], ...] = ()  # a part of the detail, and the check
     names_principal: bool = False  # the detail is the principal that was refused
+    part: str | None = None  # of the broker, where the line does not name it
+    repeats: bool = False  # whether Kafka writes it again and again for as long as the fault lasts
+    own: bool = False  # about the broker that writes it
 
     def shows(self, detail: str, below: str) -> str | None:
         """Return the code of the check whose fault such a line shows, by its detail and the exception below it."""
@@ -59,26 +57,40 @@ class Signature:
             return next((code for part, code in self.by_detail if part in detail), None)
         return self.supports
 
-    part: str | None = None  # of the broker, where the line does not name it
-    repeats: bool = False  # whether Kafka writes it again and again for as long as the fault lasts
-    own: bool = False  # about the broker that writes it
-
 
 NO_ACL_READ = "AuthorizerNotReadyException"
 """What StandardAuthorizer answers to all but super users until its controller has read the metadata log."""
 
 
-def _signature(name: str, raw: Mapping[str, Any]) -> Signature:
+def _sign(name: str, meaning: Meaning, raw: Mapping[str, Any]) -> Sign:
     """Return a line of the file."""
     pieces = raw["pattern"] if isinstance(raw["pattern"], list) else [raw["pattern"]]
     pattern = re.compile("".join(pieces).replace("<PART>", _PART).replace("<NODE>", _NODE))
     by = {key: tuple(raw.get(key, {}).items()) for key in ("by_reason", "by_detail")}
-    return Signature(id=name, **{"versions": _ALL, "log": "server.log", **raw, **by, "pattern": pattern})
+    return Sign(id=name, meaning=meaning, **{**raw, **by, "pattern": pattern})
 
 
-SIGNATURES = tuple(_signature(name, raw) for name, raw in package_yaml(__package__, "log_signatures.yaml").items())
+SIGNS: Mapping[str, Sign] = {
+    name: _sign(name, meaning, raw) for meaning in meanings().values() for name, raw in meaning.reads.items()
+}
+"""All signs by their names. A pattern is only tried where its marker is: the time grows with the length of a log."""
 
-BY_ID: Mapping[str, Signature] = MappingProxyType({signature.id: signature for signature in SIGNATURES})
+
+NOT_RECOGNISED = "not_recognised"
+"""The signature of a line at ERROR that the catalogue does not have."""
+
+
+def unused_sign(text: str) -> Sign | None:
+    """Return what stands for a line at ERROR by which nothing is judged, and what is below it; None for an ordinary one."""
+    found = [template.meaning for answer in read_pasted(text) for template in answer.found]
+    known = [meanings()[name] for name in found]
+    if known and not any(meaning.kind in {"sign", "consequence"} for meaning in known):
+        return None
+    meaning = known[0] if known else Meaning(id=NOT_RECOGNISED, room="", says="It is not known.", kind="nothing", party="any")
+    return Sign(id=meaning.id, meaning=meaning, marker="", pattern=_NEVER, means="it reports an error", own=True)
+
+
+_NEVER = re.compile(r"(?!)")
 
 HANDSHAKE = "certificate"
 """What `login_fault` returns where TLS fails."""
@@ -95,9 +107,9 @@ _LOGIN_FAULTS = (
 
 def shown_by(line: LogLine) -> str | None:
     """Return the code of the check whose fault a line shows, None where it shows none."""
-    signature = BY_ID.get(line.signature)  # None for one of a later version
+    sign = SIGNS.get(line.signature)  # None for one of a later version
     below = line.text.partition(" / ")[2] if line.exception is None else line.exception
-    return signature.shows(f"{line.detail or ''} {line.text}", below) if signature else None
+    return sign.shows(f"{line.detail or ''} {line.text}", below) if sign else None
 
 
 def login_fault(line: LogLine) -> str:

@@ -1,0 +1,49 @@
+"""The command `logs`: a diagnosis from nothing but logs."""
+
+import argparse
+import io
+import json
+import sys
+
+from kafka_audit.cli.printing import console
+from kafka_audit.logs.diagnosis import exit_code, log_document
+from kafka_audit.logs.pieces import LogFile
+from kafka_audit.logs.redaction import Redaction
+from kafka_audit.logs.tally import LogTally
+from kafka_audit.model.errors import UsageError
+from kafka_audit.report import log_report
+
+
+def logs_command(arguments: argparse.Namespace) -> int:
+    """Read logs, print the diagnosis; 3 if a cause is named, 4 if something is not explained or was not read."""
+    tally = LogTally()
+    for name in arguments.files:
+        if name == "-":
+            tally.read(
+                LogFile(
+                    "stdin", io.BufferedReader(sys.stdin.buffer.raw) if hasattr(sys.stdin.buffer, "raw") else sys.stdin.buffer
+                )
+            )
+            continue
+        try:
+            with open(name, "rb") as stream:  # noqa: PTH123 -- `-` stands among the paths
+                tally.read(LogFile(name, stream))
+        except OSError as error:
+            msg = f"{name} cannot be read: {error.strerror}"
+            raise UsageError(msg) from error
+    redact = Redaction([who for _, who in tally.writers]) if arguments.redact else str
+    document = log_document(tally, redact)
+    console.write_result(_rendered(document, arguments.format))
+    return exit_code(document)
+
+
+def _rendered(document: dict[str, object], form: str) -> str:
+    match form:
+        case "json":
+            return json.dumps(document, indent=2)
+        case "md":
+            return log_report.log_markdown(document)[:-1]
+        case "html":
+            return log_report.log_html(document)
+        case _:
+            return log_report.log_text(document, width=console.width())

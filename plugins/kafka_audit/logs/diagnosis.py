@@ -1,0 +1,345 @@
+"""A diagnosis from nothing but logs: what is broken at which node, how sure that is, what is ordinary, and what is not known.
+
+Its document is the contract of `kafka-audit logs --format json`; docs/logs-alone.md describes it.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from itertools import pairwise
+from typing import Any
+
+from kafka_audit.clients.secrets.masking import masked
+from kafka_audit.collect.logs.lines import Stamp
+from kafka_audit.logs.log_faults import LogFault, step_command, with_values
+from kafka_audit.logs.tally import Event, LogTally, NodeTally, Seen, is_ordinary, nodes_of
+from kafka_audit.model.finding import Severity
+from kafka_audit.model.text import LONGEST_HEADLINE, clean, counted, listing, our_line, start_upper
+from kafka_audit.says.catalogue import meanings
+
+_QUOTED, _LONGEST_VALUE, _MOST_UNKNOWN, _MOST_VALUES = 400, 200, 20, 5
+_ALONE_S, _SILENT_S, _OFTEN = 600, 30, 10  # silence after which a fault is over: of one line, at least, in usual intervals
+_ENDINGS = ("stopped", "signal", "failed")
+
+
+@dataclass(frozen=True, kw_only=True)
+class LogCause:
+    """A fault that a node's log shows: now, or before a later start that went well."""
+
+    node: str
+    fault: LogFault
+    values: Mapping[str, str]
+    seen: Seen
+    confidence: str
+    past: bool
+
+    @property
+    def headline(self) -> str:
+        """The fault in a sentence."""
+        return our_line(self.fault.headline_of({**self.values, "node": start_upper(self.node) or "A node"}), LONGEST_HEADLINE)
+
+
+def log_document(tally: LogTally, redact: Callable[[str], str] = str) -> dict[str, Any]:
+    """Return the diagnosis as JSON reads it; `redact` is applied to each text that comes from a log."""
+    nodes = nodes_of(tally)
+
+    def shown(text: str, limit: int = 1000) -> str:
+        return our_line(redact(text), limit)
+
+    def quoted(seen: Seen) -> str:
+        return clean(redact(masked(" / ".join(seen.text.split("\n")[:6]))), _QUOTED)
+
+    stopped = {name.rpartition(" ")[2] for name, node in nodes.items() if _was_stopped(node)}
+    found = [cause for name, node in nodes.items() for cause in _causes(name, node)]
+    causes = [cause for cause in found if not (cause.fault.lasts and cause.values.get("other") in stopped)]
+    leading, behind = _leading([cause for cause in causes if not cause.past])
+    return {
+        "nodes": [_node(name, node, causes) for name, node in nodes.items()],
+        "order": _order(nodes),
+        "incidents": [_incident(cause, behind.get(id(cause), ()), shown, quoted) for cause in leading],
+        "earlier": [shown(f"{cause.headline}{_at(cause.seen.last)}") for cause in causes if cause.past],
+        "ordinary": [shown(text) for text in _ordinary(nodes, causes)],
+        "lines": _totals(nodes),
+        "by_node": [
+            _counts(name, node, meaning, seen) for name, node in nodes.items() for meaning, seen in node.meanings.items()
+        ],
+        "signs": [] if leading else [*_signs(nodes, quoted)],
+        "unknown": [*_unknown(nodes, quoted)],
+        "other_programs": dict(sum((node.others for node in nodes.values()), Counter())),
+        "not_read": [*map(shown, tally.errors), *_unread(tally)],
+    }
+
+
+def exit_code(document: Mapping[str, Any]) -> int:
+    """Return 3 where a cause is named, 4 where something at ERROR is not explained or not read, or there was nothing, else 0."""
+    open_ends = (
+        document["signs"] or document["not_read"] or not document["nodes"] or any(one["error"] for one in document["unknown"])
+    )
+    return 3 if document["incidents"] else 4 if open_ends else 0
+
+
+def _causes(name: str, node: NodeTally) -> Iterator[LogCause]:
+    for (fault, values), seen in node.faults.items():
+        lasted = (seen.last.ms - seen.first.ms) / 1000 if seen.first and seen.last else 0.0
+        until_end = (node.last.ms - seen.last.ms) / 1000 if node.last and seen.last else 0.0
+        span = (node.last.ms - node.first.ms) / 1000 if node.last and node.first else 0.0
+        silent = max(_SILENT_S, _OFTEN * lasted / (seen.count - 1)) if seen.count > 1 else _ALONE_S
+        over = _went_well(node, seen) or _ended(node, fault, dict(values), seen) or (fault.lasts and until_end > silent)
+        brief = fault.lasts and lasted < fault.quiet_s
+        if brief and (over or span >= fault.quiet_s):
+            continue
+        if not fault.lasts and fault.quiet_s and _after_start(node, seen, fault.quiet_s):
+            continue
+        confidence = "suspected" if brief else "measured"
+        plain = {key: clean(masked(value), _LONGEST_VALUE) for key, value in values}
+        yield LogCause(node=name, fault=fault, values=plain, seen=seen, confidence=confidence, past=over)
+
+
+def _went_well(node: NodeTally, seen: Seen) -> bool:
+    """Return whether the process started well after it wrote these lines."""
+    return any(event.kind == "started" and _is_after(event, seen) for event in node.events)
+
+
+def _ended(node: NodeTally, fault: LogFault, values: Mapping[str, str], seen: Seen) -> bool:
+    """Return whether a later line says that it is over."""
+    lines = ((dict(found), line) for (name, found), line in node.over.items() if name == fault.name)
+    return any(
+        found.items() <= values.items() and _is_after(Event("over", stamp, place), seen) for found, (place, stamp) in lines
+    )
+
+
+def _is_after(event: Event, seen: Seen) -> bool:
+    if event.stamp is not None and seen.last is not None:
+        return event.stamp.ms > seen.last.ms
+    return event.place[0] == seen.last_place[0] and event.place[1] > seen.last_place[1]
+
+
+def _after_start(node: NodeTally, seen: Seen, seconds: int) -> bool:
+    begun = [event.stamp.ms for event in node.events if event.kind == "starting" and event.stamp]
+    last = seen.last
+    return last is not None and any(0 <= last.ms - start <= seconds * 1000 for start in begun)
+
+
+def _leading(causes: Sequence[LogCause]) -> tuple[list[LogCause], dict[int, list[LogCause]]]:
+    """Return the causes that lead, the worst first, and by each of them those that it explains."""
+    down = {cause.values.get("other", cause.node.rpartition(" ")[2]): cause for cause in causes if _ends(cause)}
+    leading: list[LogCause] = []
+    behind: dict[int, list[LogCause]] = {}
+    for cause in causes:
+        at_node = [one for one in causes if one.node == cause.node and one is not cause]
+        same = next((one for one in leading if (one.node, one.fault) == (cause.node, cause.fault)), None)
+        first = next((one for one in at_node if one.fault.general < cause.fault.general), None)
+        other = down.get(cause.values.get("other", "")) if cause.fault.lasts else None
+        start = next(
+            (one for one in at_node if one.fault.of_start > cause.fault.of_start and one.seen.where == cause.seen.where), None
+        )
+        explained_by = same or start or (other if other is not cause else None) or first
+        if explained_by is None:
+            leading.append(cause)
+        else:
+            behind.setdefault(id(explained_by), []).append(cause)
+    for cause in [one for one in causes if id(one) in behind and one not in leading]:  # of a chain, the first one has all
+        top = next((one for one in leading if cause in behind.get(id(one), ())), None)
+        if top is not None:
+            behind[id(top)].extend(behind[id(cause)])
+    return sorted(leading, key=_worst_first), behind
+
+
+def _ends(cause: LogCause) -> bool:
+    return cause.fault.of_start or cause.fault.name == "fenced_without_heartbeats"
+
+
+def _worst_first(cause: LogCause) -> tuple[int, bool, float]:
+    return -Severity[cause.fault.severity].value, not cause.fault.of_start, cause.seen.first.ms if cause.seen.first else 0.0
+
+
+def _incident(
+    cause: LogCause, behind: Iterable[LogCause], shown: Callable[..., str], quoted: Callable[[Seen], str]
+) -> dict[str, Any]:
+    fault, values = cause.fault, {**cause.values, "node": cause.node or "the node"}
+    steps = [_step(step, values, shown) for step in fault.steps]
+    if fault.of_start:
+        steps.append({"kind": "prove", "text": "Start it again: its log says that it started.", "commands": [], "cost": None})
+    more = [f"{one.headline} ({counted(one.seen.count, 'line')})" for one in behind]
+    return {
+        "headline": shown(cause.headline, LONGEST_HEADLINE),
+        "cause": fault.check or None,
+        "fault": fault.name,
+        "node": cause.node,
+        "severity": fault.severity,
+        "confidence": cause.confidence,
+        "confidence_why": "Its own log says it."
+        if cause.confidence == "measured"
+        else "The log is too short to tell whether it lasts.",
+        "since": _iso(cause.seen.first),
+        "last": _iso(cause.seen.last),
+        "why": shown(with_values(fault.why, values)),
+        "evidence_for": [
+            {
+                "observer": f"log of {cause.node or 'the node'}",
+                "text": f"{cause.seen.where} ({counted(cause.seen.count, 'line')}): {quoted(cause.seen)}",
+            }
+        ],
+        "also": [*dict.fromkeys(shown(text) for text in more)][:_MOST_VALUES],
+        "remediation": steps,
+    }
+
+
+def _step(step: Mapping[str, str], values: Mapping[str, str], shown: Callable[..., str]) -> dict[str, Any]:
+    kind = next(key for key in ("see", "quick", "lasting", "do_not", "prove") if key in step)
+    run = [shown(step_command(step["run"], values))] if "run" in step else []
+    return {"kind": kind, "text": shown(with_values(step[kind], values)), "commands": run, "cost": step.get("cost")}
+
+
+def _node(name: str, node: NodeTally, causes: Iterable[LogCause]) -> dict[str, Any]:
+    own = [cause for cause in causes if cause.node == name and cause.fault.of_start]
+    return {
+        "node": name or "not known",
+        "role": " and ".join(sorted(node.roles)) or None,
+        "release": node.release or None,
+        "files": node.sources[:20],
+        "lines": node.lines,
+        "from": _iso(node.first),
+        "until": _iso(node.last),
+        "starts": [*_starts(node, own)],
+    }
+
+
+def _starts(node: NodeTally, causes: Sequence[LogCause]) -> Iterator[dict[str, Any]]:
+    """Yield the starts of a process: when, how it ended (None: it goes on), and why."""
+    current: dict[str, Any] | None = None
+    came_up = False
+    for event in _sorted(node.events):
+        if event.kind == "starting" and (current is None or current["ended"] or came_up):
+            if current is not None and not current["ended"]:
+                current["ended"] = "without a word"
+            if current is not None:
+                yield current
+            current, came_up = {"at": _iso(event.stamp), "ended": None, "cause": None}, False
+        elif event.kind == "started":
+            came_up = True
+        elif event.kind in _ENDINGS and current is not None and current["ended"] != "failed":
+            current["ended"] = "failed" if event.kind == "failed" else "stopped"
+            if event.kind == "failed":
+                current["cause"] = next((cause.fault.name for cause in causes), None)
+    if current is not None:
+        yield current
+
+
+def _sorted(events: Iterable[Event]) -> list[Event]:
+    """Return events by their time; those without one stay where they are."""
+    found = list(events)
+    return sorted(found, key=lambda event: event.stamp.ms if event.stamp else 0) if all(one.stamp for one in found) else found
+
+
+def _order(nodes: Mapping[str, NodeTally]) -> str:
+    """Return what is known of the order of lines of several nodes."""
+    stamps = [node.first for node in nodes.values()]
+    if len(nodes) < 2:  # noqa: PLR2004 -- one node is in order with itself
+        return ""
+    if any(stamp is None for stamp in stamps):
+        return "Some logs have no times: the order between nodes is not known."
+    if all(stamp.zoned for stamp in stamps if stamp):
+        return "Each line names its time zone: times are compared in UTC."
+    return (
+        "The lines name no time zone: times of two nodes can be compared only if their hosts have the same zone and right clocks."
+    )
+
+
+def _was_stopped(node: NodeTally) -> bool:
+    """Return whether a log ends with an orderly stop of a process that had started."""
+    last = _sorted(node.events)[-10:]
+    return bool(last) and last[-1].kind == "stopped" and all(event.kind != "failed" for event in last)
+
+
+def _ordinary(nodes: Mapping[str, NodeTally], causes: Sequence[LogCause]) -> Iterator[str]:
+    rolled = []
+    for name, node in nodes.items():
+        who, events = start_upper(name) or "The node", _sorted(node.events)
+        pairs = [(one, two) for one, two in pairwise(events) if (one.kind, two.kind) == ("stopped", "starting")]
+        for stopped, starting in pairs[-3:]:
+            took = f" after {(starting.stamp.ms - stopped.stamp.ms) // 1000} s" if starting.stamp and stopped.stamp else ""
+            yield f"{who} stopped in an orderly way{_at(stopped.stamp)}, and started again{took}."
+        if pairs and any(event.kind == "started" for event in events):
+            rolled.append(name)
+        if _was_stopped(node):
+            yield f"{who} was stopped in an orderly way{_at(events[-1].stamp)}, and its log ends there."
+        quiet = {key[0].name: seen for key, seen in node.faults.items() if key[0].lasts}
+        shown = {cause.fault.name for cause in causes if cause.node == name}
+        for fault, seen in quiet.items():
+            if fault not in shown:
+                lines = f"{fault.replace('_', ' ')} ({counted(seen.count, 'line')}, the last{_at(seen.last)})"
+                yield f"{who}: {lines} ended by itself, or the other node was stopped."
+    if len(rolled) > 1:
+        yield f"Nodes were restarted in an orderly way, one after the other as far as their times tell: {listing(rolled)}."
+
+
+def _totals(nodes: Mapping[str, NodeTally]) -> dict[str, int]:
+    found: dict[str, int] = {}
+    for node in nodes.values():
+        for name, seen in node.meanings.items():
+            found[name] = found.get(name, 0) + seen.count
+    return dict(sorted(found.items(), key=lambda one: -one[1]))
+
+
+def _counts(name: str, node: NodeTally, meaning: str, seen: Seen) -> dict[str, Any]:
+    return {
+        "node": name or "not known",
+        "meaning": meaning,
+        "says": meanings()[meaning].says,
+        "kind": meanings()[meaning].kind,
+        "error": meaning in node.bad,
+        "count": seen.count,
+        "first": _iso(seen.first),
+        "last": _iso(seen.last),
+    }
+
+
+def _signs(nodes: Mapping[str, NodeTally], quoted: Callable[[Seen], str]) -> Iterator[dict[str, Any]]:
+    """Yield lines at ERROR that are the sign of a fault, where no fault of ours is named by them."""
+    for name, node in nodes.items():
+        for meaning, seen in sorted(node.meanings.items(), key=lambda one: -one[1].count):
+            if meaning in node.bad and not is_ordinary(meaning) and not _went_well(node, seen):
+                known = meanings()[meaning]
+                yield {
+                    "node": name or "not known",
+                    "meaning": meaning,
+                    **{key: getattr(known, key) for key in ("says", "normal", "next")},
+                    "checks": [*known.checks],
+                    "count": seen.count,
+                    "last": _iso(seen.last),
+                    "where": seen.where,
+                    "text": quoted(seen),
+                }
+
+
+def _unknown(nodes: Mapping[str, NodeTally], quoted: Callable[[Seen], str]) -> Iterator[dict[str, Any]]:
+    for name, node in nodes.items():
+        for seen in sorted(node.unknown.values(), key=lambda one: -one.count)[:_MOST_UNKNOWN]:
+            file, line = seen.place
+            yield {
+                "node": name or "not known",
+                "text": quoted(seen),
+                "file": file,
+                "line": line,
+                "count": seen.count,
+                "error": seen.bad,
+            }
+
+
+def _unread(tally: LogTally) -> Iterator[str]:
+    if tally.unread:
+        yield f"{counted(tally.unread, 'line')} at WARN and above, because there are too many different ones."
+
+
+def _iso(stamp: Stamp | None) -> str | None:
+    """Return a time as it is in the log, or in UTC where the line names its zone."""
+    if stamp is None:
+        return None
+    text = datetime.fromtimestamp(stamp.ms / 1000, UTC).isoformat(timespec="seconds").removesuffix("+00:00")
+    return f"{text}Z" if stamp.zoned else text
+
+
+def _at(stamp: Stamp | None) -> str:
+    return f" at {_iso(stamp)}" if stamp else ""
