@@ -26,38 +26,26 @@ NAME = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*")
 _VERBS = ("check", "ensure", "test")
 _LAST_OF_FAMILY = 100
 
-_MODULE = '''"""{code}."""
-
-from collections.abc import Iterator
-
-from kafka_audit.checks import check
+_MODULE = '''from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
 from kafka_audit.checks.gaps import no_brokers
-from kafka_audit.cluster.view import ClusterView
-from kafka_audit.model.finding import Judgement, Severity, Status
 
 
 @check(code="{code}", severity=Severity.MEDIUM)
-def {name}(view: ClusterView) -> Iterator[Judgement]:
+def {name}(view: ClusterView) -> Judgements:
     """{title}."""
     yield from no_brokers(view)
     for broker in view.inter_broker.brokers:
         status = Status.PASS  # what the view shows: `cluster/view.py` lists it
         yield view.judge(f"broker/{{broker}}", status, who=f"broker {{broker}}", broker=broker)
 '''
-_OF_SETTINGS = '''"""{code}."""
-
-from collections.abc import Iterator
-
-from kafka_audit.checks import check
+_OF_SETTINGS = '''from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
 from kafka_audit.checks.configuration.effective import Effective, unknown_judgement, unread_judgements
-from kafka_audit.cluster.view import ClusterView
-from kafka_audit.model.finding import Judgement, Severity, Status
 
 _KEY = "…"
 
 
 @check(code="{code}", severity=Severity.MEDIUM, by_files=True)
-def {name}(view: ClusterView) -> Iterator[Judgement]:
+def {name}(view: ClusterView) -> Judgements:
     """{title}."""
     effective = Effective(view)
     yield from unread_judgements(effective)

@@ -1,16 +1,10 @@
-"""KA002."""
-
-from collections.abc import Iterator
-
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
 from kafka_audit.cluster.answers.reads import source_name
-from kafka_audit.cluster.view import ClusterView
-from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.read_failure import NOT_ASKED, ReadFailure
 
 
 @check(code="KA002", severity=Severity.MEDIUM)
-def auditor_lacks_rights(view: ClusterView) -> Iterator[Judgement]:
+def auditor_lacks_rights(view: ClusterView) -> Judgements:
     """The auditor lacks a right, and a read was denied."""
     for resource, asked in view.reads.by_resource.items():
         refused = [read for read in asked if read.outcome == "failed" and read.failure is ReadFailure.NOT_AUTHORIZED]

@@ -1,15 +1,9 @@
-"""KA003."""
-
-from collections.abc import Iterator
-
-from kafka_audit.checks import check
-from kafka_audit.cluster.view import ClusterView
-from kafka_audit.model.finding import Judgement, Severity, Status
+from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
 from kafka_audit.model.tables import Sample
 
 
 @check(code="KA003", severity=Severity.LOW)
-def snapshot_skewed(view: ClusterView) -> Iterator[Judgement]:
+def snapshot_skewed(view: ClusterView) -> Judgements:
     """A sample of the cluster took too long, or the controller changed between two samples."""
     samples = view.of(Sample)
     info = view.info

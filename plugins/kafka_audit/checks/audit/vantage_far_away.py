@@ -1,11 +1,6 @@
-"""KA004."""
-
-from collections.abc import Iterator
 from statistics import median
 
-from kafka_audit.checks import check
-from kafka_audit.cluster.view import ClusterView
-from kafka_audit.model.finding import Judgement, Severity, Status
+from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
 from kafka_audit.model.tables import Probe
 
 _TIMES, _MORE_MS = 10, 50
@@ -13,7 +8,7 @@ _TIMES, _MORE_MS = 10, 50
 
 
 @check(code="KA004", severity=Severity.LOW)
-def vantage_far_away(view: ClusterView) -> Iterator[Judgement]:
+def vantage_far_away(view: ClusterView) -> Judgements:
     """Connections to the brokers take much longer from one vantage than from another."""
     times: dict[str, dict[tuple[str, int], int]] = {}
     for probe in view.newest(Probe):

@@ -1,19 +1,15 @@
-"""KA713."""
-
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Judgement, Judgements, Severity, Status, check
 from kafka_audit.checks.gaps import NO_QUORUM, no_files
 from kafka_audit.cluster.listeners.inter_broker import DEFAULT_MECHANISM, InterBroker
 from kafka_audit.cluster.releases import releases
 from kafka_audit.cluster.settings import ROLES
-from kafka_audit.cluster.view import ClusterView
 from kafka_audit.configuration.behaviour import behaviour
 from kafka_audit.faults.controller_access import MECHANISM, without_mechanism
 from kafka_audit.model.addresses.advertised_listeners import CONTROLLERS
 from kafka_audit.model.addresses.voters import SERVERS, VOTERS, named_voters
-from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.text import counted, listing
 
 _MAP = "listener.security.protocol.map"
@@ -32,7 +28,7 @@ class _ControllerLogin:
 
 
 @check(code="KA713", severity=Severity.CRITICAL, by_files=True)
-def controller_login_fails(view: ClusterView) -> Iterator[Judgement]:
+def controller_login_fails(view: ClusterView) -> Judgements:
     """A node logs in to controllers with a mechanism that they do not enable, or that cannot work before there is a leader."""
     nodes = sorted(view.settings.every_file)
     if (nodes or view.zookeeper_read) and not any(view.settings.get(node, ROLES).state != "unset" for node in nodes):

@@ -1,20 +1,15 @@
-"""KA714."""
-
-from collections.abc import Iterator
-
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Confidence, Judgement, Judgements, Severity, Status, check
 from kafka_audit.checks.gaps import NO_QUORUM, no_files
 from kafka_audit.checks.incident import Case
 from kafka_audit.cluster.settings import AUTHORIZER, ROLES
-from kafka_audit.cluster.view import ClusterView
 from kafka_audit.configuration.authorization import SUPER_USERS
 from kafka_audit.faults.controller_access import ControllerAccess, access, is_judged
-from kafka_audit.model.finding import Confidence, Finding, Judgement, Severity, Status
+from kafka_audit.model.finding import Finding
 from kafka_audit.model.text import listing
 
 
 @check(code="KA714", severity=Severity.CRITICAL, by_files=True)
-def controller_rights_missing(view: ClusterView) -> Iterator[Judgement]:
+def controller_rights_missing(view: ClusterView) -> Judgements:
     """A controller has an authorizer, and its super.users lack the principal of another controller or of a broker."""
     settings = view.settings
     nodes = sorted(settings.every_file)

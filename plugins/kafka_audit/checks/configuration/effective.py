@@ -2,16 +2,15 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
 from types import MappingProxyType
 from typing import TypeVar
 
+from kafka_audit.checks import ClusterView, Judgement, Judgements, Status
 from kafka_audit.checks.gaps import no_brokers
-from kafka_audit.cluster.view import ClusterView
 from kafka_audit.configuration.definitions import VERSIONS, definitions
-from kafka_audit.model.finding import Judgement, Status
 from kafka_audit.model.tables import DynamicConfig
 
 _T = TypeVar("_T")
@@ -160,7 +159,7 @@ def commonest(values: Mapping[int, _T]) -> _T:
     return min(kinds, key=lambda kind: (-kinds[kind], repr(kind)))
 
 
-def unread_judgements(effective: Effective) -> Iterator[Judgement]:
+def unread_judgements(effective: Effective) -> Judgements:
     """Yield the judgements for brokers whose settings were not read, or if no broker is known."""
     for broker in effective.brokers:
         if not effective.was_read(broker):

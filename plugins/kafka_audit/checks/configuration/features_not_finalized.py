@@ -1,17 +1,11 @@
-"""KA712."""
-
-from collections.abc import Iterator
-
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
 from kafka_audit.checks.gaps import NO_QUORUM
 from kafka_audit.cluster.features import METADATA_VERSION
-from kafka_audit.cluster.view import ClusterView
 from kafka_audit.configuration.behaviour import metadata_release
-from kafka_audit.model.finding import Judgement, Severity, Status
 
 
 @check(code="KA712", severity=Severity.LOW)
-def features_not_finalized(view: ClusterView) -> Iterator[Judgement]:
+def features_not_finalized(view: ClusterView) -> Judgements:
     """The cluster still uses the metadata.version of an earlier release."""
     if not view.kraft:
         yield view.judge("cluster", Status.NOT_APPLICABLE, reason=NO_QUORUM)

@@ -1,12 +1,8 @@
-"""KA707."""
-
 from collections.abc import Iterator, Mapping
 
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Judgement, Judgements, Severity, Status, check
 from kafka_audit.checks.alike_brokers import one_finding
 from kafka_audit.checks.configuration.effective import Effective, defaults, unknown_judgement, unread_judgements
-from kafka_audit.cluster.view import ClusterView
-from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import SnapshotInfo
 
 _FACTOR, _IN_SYNC = "default.replication.factor", "min.insync.replicas"
@@ -14,7 +10,7 @@ _INTERNAL, _ENOUGH = ("offsets.topic.replication.factor", "transaction.state.log
 
 
 @check(code="KA707", severity=Severity.MEDIUM, by_files=True)
-def replicas_too_few(view: ClusterView) -> Iterator[Judgement]:
+def replicas_too_few(view: ClusterView) -> Judgements:
     """The defaults of new topics have too few replicas, or require too few in sync."""
     effective = Effective(view)
     size = max(len(effective.brokers), *(info.expect_brokers or 1 for info in view.of(SnapshotInfo)), 1)
@@ -22,7 +18,7 @@ def replicas_too_few(view: ClusterView) -> Iterator[Judgement]:
     yield from one_finding(view, _judged(effective, size))
 
 
-def _judged(effective: Effective, size: int) -> Iterator[Judgement]:
+def _judged(effective: Effective, size: int) -> Judgements:
     view = effective.view
     for broker in filter(effective.was_read, effective.brokers):
         resource, found = f"broker/{broker}", {key: effective.get(broker, key).number for key in (_FACTOR, _IN_SYNC, *_INTERNAL)}

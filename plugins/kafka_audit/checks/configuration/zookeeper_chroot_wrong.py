@@ -1,20 +1,15 @@
-"""KA716."""
-
 from collections import Counter
-from collections.abc import Iterator
 
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
 from kafka_audit.checks.gaps import NO_ZOOKEEPER, no_brokers, tied
-from kafka_audit.cluster.view import ClusterView
 from kafka_audit.compare.connect_strings import chroot_of
-from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.text import brokers as names
 
 _KEY = "zookeeper.connect"
 
 
 @check(code="KA716", severity=Severity.HIGH, by_files=True)
-def zookeeper_chroot_wrong(view: ClusterView) -> Iterator[Judgement]:
+def zookeeper_chroot_wrong(view: ClusterView) -> Judgements:
     """The chroot in zookeeper.connect is written after each address, or differs between brokers."""
     settings = view.settings
     brokers = [broker for broker in view.inter_broker.brokers if settings.get(broker, _KEY).state != "unset"]

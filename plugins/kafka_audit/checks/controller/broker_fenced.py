@@ -1,12 +1,8 @@
-"""KA212."""
-
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import replace
 
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
 from kafka_audit.checks.gaps import NO_QUORUM, ONCE
-from kafka_audit.cluster.view import ClusterView
-from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import BrokerApi, FencedBroker
 from kafka_audit.model.text import brokers, clean, listing
 
@@ -15,7 +11,7 @@ _NO_ID = -1
 
 
 @check(code="KA212", severity=Severity.HIGH)
-def broker_fenced(view: ClusterView) -> Iterator[Judgement]:
+def broker_fenced(view: ClusterView) -> Judgements:
     """A broker is registered with the controllers, and the controllers have fenced it."""
     quorum = view.quorum
     if not view.kraft:

@@ -1,17 +1,11 @@
-"""KA210."""
-
-from collections.abc import Iterator
-
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
 from kafka_audit.checks.gaps import ONCE, no_quorum
 from kafka_audit.cluster.quorum import seconds
-from kafka_audit.cluster.view import ClusterView
 from kafka_audit.faults.facts import facts_of
-from kafka_audit.model.finding import Judgement, Severity, Status
 
 
 @check(code="KA210", severity=Severity.HIGH)
-def broker_lags_quorum(view: ClusterView) -> Iterator[Judgement]:
+def broker_lags_quorum(view: ClusterView) -> Judgements:
     """A broker answers clients but does not follow the controllers' metadata log."""
     quorum = view.quorum
     yield from no_quorum(view, "a broker")

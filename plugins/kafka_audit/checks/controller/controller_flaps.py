@@ -1,11 +1,5 @@
-"""KA203."""
-
-from collections.abc import Iterator
-
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Judgement, Judgements, Severity, Status, check
 from kafka_audit.checks.controller.since_previous import gap_judgement, minutes, rounded
-from kafka_audit.cluster.view import ClusterView
-from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.quorum import most_elections
 from kafka_audit.model.tables import QuorumView, RegisteredBroker
 
@@ -20,7 +14,7 @@ _MINUTES = 60
 
 
 @check(code="KA203", severity=Severity.HIGH, parts=("controller epoch", "brokers", "topics"))
-def controller_flaps(view: ClusterView) -> Iterator[Judgement]:
+def controller_flaps(view: ClusterView) -> Judgements:
     """The controller is elected repeatedly."""
     gap = gap_judgement(view)
     if gap is not None:

@@ -1,18 +1,12 @@
-"""KA216."""
-
-from collections.abc import Iterator
-
-from kafka_audit.checks import check
-from kafka_audit.cluster.view import ClusterView
+from kafka_audit.checks import ClusterView, Confidence, Judgements, Severity, Status, check
 from kafka_audit.faults.controller_paths import controller_paths, reaches_nothing
 from kafka_audit.faults.facts import facts_of
 from kafka_audit.faults.vote_edges import VoteEdges
-from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
 from kafka_audit.model.text import clean
 
 
 @check(code="KA216", severity=Severity.HIGH)
-def controller_unreachable_from_broker(view: ClusterView) -> Iterator[Judgement]:
+def controller_unreachable_from_broker(view: ClusterView) -> Judgements:
     """A broker's host does not reach a KRaft controller that others reach."""
     paths = view.derived(controller_paths)
     alive = {path.address for path in paths if path.reaches}

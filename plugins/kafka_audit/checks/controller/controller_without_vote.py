@@ -1,15 +1,9 @@
-"""KA214."""
-
-from collections.abc import Iterator
-
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Confidence, Judgements, Severity, Status, check
 from kafka_audit.checks.gaps import ONCE, no_quorum
-from kafka_audit.cluster.view import ClusterView
-from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
 
 
 @check(code="KA214", severity=Severity.HIGH)
-def controller_without_vote(view: ClusterView) -> Iterator[Judgement]:
+def controller_without_vote(view: ClusterView) -> Judgements:
     """A controller runs but is not a voter, or its disk is not the one that is registered as the voter's."""
     yield from no_quorum(view, "a controller")
     now, before = view.quorum.now, view.quorum.before

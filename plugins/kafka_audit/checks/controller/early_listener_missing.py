@@ -1,20 +1,14 @@
-"""KA222."""
-
-from collections.abc import Iterator
-
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
 from kafka_audit.cluster.settings import AUTHORIZER
-from kafka_audit.cluster.view import ClusterView
 from kafka_audit.compare.listener_names import canonical_listener
 from kafka_audit.configuration.authorization import STANDARD
-from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.text import start_upper
 
 _KEY = "early.start.listeners"
 
 
 @check(code="KA222", severity=Severity.HIGH, by_files=True)
-def early_listener_missing(view: ClusterView) -> Iterator[Judgement]:
+def early_listener_missing(view: ClusterView) -> Judgements:
     """A controller opens its listener for other controllers only after it has read the ACLs, which it reads from them."""
     settings = view.settings
     nodes = sorted(settings.with_controller_role)

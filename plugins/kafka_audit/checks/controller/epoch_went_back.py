@@ -1,18 +1,12 @@
-"""KA204."""
-
-from collections.abc import Iterator
-
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Confidence, Judgement, Judgements, Severity, Status, check
 from kafka_audit.checks.controller.since_previous import gap_judgement, partition_resource
-from kafka_audit.cluster.view import ClusterView
 from kafka_audit.differences.tables import LISTED, EpochChange
-from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
 from kafka_audit.model.tables import BrokerView, QuorumView
 from kafka_audit.model.text import listing
 
 
 @check(code="KA204", severity=Severity.CRITICAL, parts=("controller epoch", "topics"))
-def epoch_went_back(view: ClusterView) -> Iterator[Judgement]:
+def epoch_went_back(view: ClusterView) -> Judgements:
     """A controller epoch or leader epoch is lower than in the previous snapshot."""
     gap = gap_judgement(view)
     if gap is not None:

@@ -1,12 +1,6 @@
-"""KA221."""
-
-from collections.abc import Iterator
-
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
 from kafka_audit.checks.gaps import NO_QUORUM
 from kafka_audit.cluster.answers.log_lines import when
-from kafka_audit.cluster.view import ClusterView
-from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import LogLine
 from kafka_audit.model.text import clean
 
@@ -14,7 +8,7 @@ _FATAL = "fatal_fault"
 
 
 @check(code="KA221", severity=Severity.HIGH)
-def metadata_fault(view: ClusterView) -> Iterator[Judgement]:
+def metadata_fault(view: ClusterView) -> Judgements:
     """A controller or broker exited, or did not load or apply a part of the metadata."""
     if not view.kraft:
         yield view.judge("cluster", Status.NOT_APPLICABLE, reason=NO_QUORUM)

@@ -1,11 +1,11 @@
 """Incidents of the metadata quorum: what keeps it from a leader, and what follows from that."""
 
-from kafka_audit.checks import log_quotes
+from kafka_audit.checks import Status, log_quotes
 from kafka_audit.checks.incident import Case, StoryFacts, evidence_of_reads
 from kafka_audit.checks.repair import connect_commands_to, reconnect_commands
 from kafka_audit.cluster.rejections import may_be_rejected
 from kafka_audit.compare.addresses import canonical_text
-from kafka_audit.model.finding import CHANGES, Evidence, Finding, Status
+from kafka_audit.model.finding import CHANGES, Evidence, Finding
 from kafka_audit.model.tables import SourceRead
 from kafka_audit.model.text import clean, listing
 

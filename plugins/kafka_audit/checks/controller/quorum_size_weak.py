@@ -1,20 +1,14 @@
-"""KA217."""
-
-from collections.abc import Iterator
-
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Judgement, Judgements, Severity, Status, check
 from kafka_audit.checks.gaps import NO_QUORUM, no_quorum
-from kafka_audit.cluster.view import ClusterView
 from kafka_audit.cluster.voters import usual_voters
 from kafka_audit.model.addresses.voters import SERVERS, VOTERS, named_voters
-from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.text import counted
 
 _FEWEST = 3
 
 
 @check(code="KA217", severity=Severity.MEDIUM, by_files=True)
-def quorum_size_weak(view: ClusterView) -> Iterator[Judgement]:
+def quorum_size_weak(view: ClusterView) -> Judgements:
     """The metadata quorum has too few voters to lose one, or an even number."""
     if not view.inter_broker.asked:
         yield _by_files(view)

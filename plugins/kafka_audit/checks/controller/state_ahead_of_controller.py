@@ -1,17 +1,11 @@
-"""KA205."""
-
-from collections.abc import Iterator
-
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
 from kafka_audit.checks.controller.since_previous import partition_resource
-from kafka_audit.cluster.view import ClusterView
 from kafka_audit.differences.tables import LISTED, StateFault
-from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import Migration
 
 
 @check(code="KA205", severity=Severity.CRITICAL, parts=("controller", "topics"))
-def state_ahead_of_controller(view: ClusterView) -> Iterator[Judgement]:
+def state_ahead_of_controller(view: ClusterView) -> Judgements:
     """A partition's state has a later controller epoch than /controller_epoch."""
     migrating = next((row for row in view.newest(Migration) if row.begun and row.kraft_controller_id is not None), None)
     if migrating is not None:

@@ -1,21 +1,17 @@
-"""KA219."""
+from collections.abc import Mapping
 
-from collections.abc import Iterator, Mapping
-
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
 from kafka_audit.checks.gaps import no_quorum
 from kafka_audit.cluster.settings import Settings
-from kafka_audit.cluster.view import ClusterView
 from kafka_audit.cluster.voters import ANY_ADDRESS
 from kafka_audit.compare.addresses import HostPort, address_text, same_address
 from kafka_audit.model.addresses.advertised_listeners import CONTROLLERS, INSTEAD, KEY, controller_entry
 from kafka_audit.model.addresses.voters import SERVERS, addresses_clash, quorum_addresses, servers_named
-from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.text import listing
 
 
 @check(code="KA219", severity=Severity.MEDIUM)
-def voter_address_differs(view: ClusterView) -> Iterator[Judgement]:
+def voter_address_differs(view: ClusterView) -> Judgements:
     """The metadata log has another address for a voter than its own file, or a node finds the quorum at no voter."""
     yield from no_quorum(view, "a node")
     now = view.quorum.now

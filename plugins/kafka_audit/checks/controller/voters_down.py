@@ -1,19 +1,15 @@
-"""KA209."""
+from collections.abc import Sequence
 
-from collections.abc import Iterator, Sequence
-
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
 from kafka_audit.checks.gaps import ONCE, no_quorum
 from kafka_audit.cluster.quorum import NO_TIMES, seconds
 from kafka_audit.cluster.rejections import may_be_rejected
-from kafka_audit.cluster.view import ClusterView
-from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.quorum import majority
 from kafka_audit.model.text import listing
 
 
 @check(code="KA209", severity=Severity.CRITICAL)
-def voters_down(view: ClusterView) -> Iterator[Judgement]:
+def voters_down(view: ClusterView) -> Judgements:
     """Controllers of the metadata quorum are down or lagging."""
     quorum = view.quorum
     yield from no_quorum(view, "a voter")

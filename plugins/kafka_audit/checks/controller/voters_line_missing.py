@@ -1,22 +1,17 @@
-"""KA223."""
-
-from collections.abc import Iterator
-
-from kafka_audit.checks import check, log_quotes
+from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check, log_quotes
 from kafka_audit.checks.gaps import NO_QUORUM
 from kafka_audit.checks.incident import Case, StoryFacts
 from kafka_audit.cluster.features import KRAFT_VERSION, METADATA_VERSION
-from kafka_audit.cluster.view import ClusterView
 from kafka_audit.compare.addresses import address_text
 from kafka_audit.model.addresses.voters import SERVERS, VOTERS
-from kafka_audit.model.finding import Finding, Judgement, Severity, Status
+from kafka_audit.model.finding import Finding
 from kafka_audit.model.text import listing
 
 _DYNAMIC = "the voters are in the metadata log (kraft.version 1)"
 
 
 @check(code="KA223", severity=Severity.HIGH)
-def voters_line_missing(view: ClusterView) -> Iterator[Judgement]:
+def voters_line_missing(view: ClusterView) -> Judgements:
     """A controller of a static quorum names no voters, only bootstrap servers."""
     if not view.kraft:
         yield view.judge("cluster", Status.NOT_APPLICABLE, reason=NO_QUORUM)

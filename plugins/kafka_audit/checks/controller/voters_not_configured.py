@@ -1,16 +1,10 @@
-"""KA213."""
-
-from collections.abc import Iterator
-
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
 from kafka_audit.checks.gaps import no_brokers, no_quorum
 from kafka_audit.cluster.releases import minor_releases
-from kafka_audit.cluster.view import ClusterView
 from kafka_audit.cluster.voters import other_listener, usual_voters
 from kafka_audit.compare.addresses import address_text
 from kafka_audit.configuration.behaviour import behaviour
 from kafka_audit.model.addresses.voters import VOTERS, addresses_clash, named_voters, quorum_addresses, usual_addresses
-from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.quorum import majority
 from kafka_audit.model.text import listing
 
@@ -21,7 +15,7 @@ _TWO_LEADERS = "both it and another voter may be elected at the same time"
 
 
 @check(code="KA213", severity=Severity.HIGH, by_files=True)
-def voters_not_configured(view: ClusterView) -> Iterator[Judgement]:
+def voters_not_configured(view: ClusterView) -> Judgements:
     """The configuration of a node names other quorum voters than the quorum has."""
     if apart := [*_not_compared(view)]:
         yield from apart
@@ -91,7 +85,7 @@ def _consequence(view: ClusterView, node: int, named: set[int], voters: set[int]
     return (Severity.HIGH, _TWO_LEADERS) if apart else (Severity.MEDIUM, _COUNTS)
 
 
-def _not_compared(view: ClusterView) -> Iterator[Judgement]:
+def _not_compared(view: ClusterView) -> Judgements:
     """Yield why there is no quorum to compare with: the files alone are compared with each other."""
     if view.inter_broker.asked or not view.kraft:
         yield from no_quorum(view, "a broker")

@@ -1,16 +1,13 @@
-"""KA319."""
-
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
-from kafka_audit.checks import check
-from kafka_audit.cluster.view import AdvertisedEndpoint, ClusterView, NameAddress
+from kafka_audit.checks import ClusterView, Judgement, Judgements, Severity, Status, check
+from kafka_audit.cluster.view import AdvertisedEndpoint, NameAddress
 from kafka_audit.faults.serve_edges import ServeEdges
-from kafka_audit.model.finding import Judgement, Severity, Status
 
 
 @check(code="KA319", severity=Severity.HIGH)
-def address_of_name_fails(view: ClusterView) -> Iterator[Judgement]:
+def address_of_name_fails(view: ClusterView) -> Judgements:
     """A name that a broker advertises has several addresses, and one of them leads nowhere or to another broker."""
     found: dict[tuple[int, str], list[NameAddress]] = defaultdict(list)
     for address in view.name_addresses:

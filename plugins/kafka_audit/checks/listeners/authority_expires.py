@@ -1,12 +1,8 @@
-"""KA318."""
+from collections.abc import Mapping
 
-from collections.abc import Iterator, Mapping
-
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
 from kafka_audit.checks.listeners.certificate_expires import DAY_MS, validity_fault
 from kafka_audit.cluster.listeners.inter_broker import TLS
-from kafka_audit.cluster.view import ClusterView
-from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import AuthorityCertificate, Certificate
 from kafka_audit.model.text import listing
 
@@ -14,7 +10,7 @@ _DEEPEST = 10
 
 
 @check(code="KA318", severity=Severity.HIGH)
-def authority_expires(view: ClusterView) -> Iterator[Judgement]:
+def authority_expires(view: ClusterView) -> Judgements:
     """An authority (CA) or intermediate certificate that signed certificates of the cluster has expired or expires soon."""
     presented = view.newest(Certificate)
     if not presented and any(endpoint.protocol in TLS for endpoint in view.endpoints.all):

@@ -1,21 +1,18 @@
-"""KA320."""
-
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
-from kafka_audit.checks import check
-from kafka_audit.cluster.view import AdvertisedEndpoint, ClusterView
+from kafka_audit.checks import ClusterView, Judgement, Judgements, Severity, Status, check
+from kafka_audit.cluster.view import AdvertisedEndpoint
 from kafka_audit.compare.addresses import canonical_text
 from kafka_audit.faults.identities import answers_in_order
-from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.text import counted
 
 _TWICE = 2
 
 
 @check(code="KA320", severity=Severity.CRITICAL)
-def brokers_answer_in_turn(view: ClusterView) -> Iterator[Judgement]:
+def brokers_answer_in_turn(view: ClusterView) -> Judgements:
     """Several brokers answer in turn at the endpoint that one broker advertises: a load balancer leads there."""
     found: dict[tuple[int, str, str], dict[str, Sequence[int]]] = defaultdict(dict)
     for (broker, listener, address, vantage), ids in answers_in_order(view).items():

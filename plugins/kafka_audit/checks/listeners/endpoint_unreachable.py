@@ -1,15 +1,12 @@
-"""KA301."""
+from collections.abc import Iterable
 
-from collections.abc import Iterable, Iterator
-
-from kafka_audit.checks import check
-from kafka_audit.cluster.view import AdvertisedEndpoint, ClusterView
+from kafka_audit.checks import ClusterView, Judgement, Judgements, Severity, Status, check
+from kafka_audit.cluster.view import AdvertisedEndpoint
 from kafka_audit.faults.serve_edges import BROKEN, IN_MOTION, WORKS, ServeEdge, ServeEdges, least_served
-from kafka_audit.model.finding import Judgement, Severity, Status
 
 
 @check(code="KA301", severity=Severity.HIGH)
-def endpoint_unreachable(view: ClusterView) -> Iterator[Judgement]:
+def endpoint_unreachable(view: ClusterView) -> Judgements:
     """An advertised endpoint cannot be reached from a client vantage."""
     edges = view.derived(ServeEdges)
     for endpoint in view.advertised:

@@ -1,14 +1,10 @@
-"""KA311."""
+from collections.abc import Mapping
 
-from collections.abc import Iterator, Mapping
-
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
 from kafka_audit.checks.gaps import no_files
 from kafka_audit.cluster.listeners.inter_broker import PROTOCOLS
-from kafka_audit.cluster.view import ClusterView
 from kafka_audit.compare.listener_names import canonical_listener
 from kafka_audit.model.addresses.advertised_listeners import INSTEAD, KEY, entries, protocols_by_listener
-from kafka_audit.model.finding import Judgement, Severity, Status
 
 _KEYS = ("inter.broker.listener.name", "security.inter.broker.protocol", "advertised.listeners", "listeners")
 
@@ -23,7 +19,7 @@ _DEFAULT = "PLAINTEXT"
 
 
 @check(code="KA311", severity=Severity.CRITICAL, by_files=True)
-def inter_broker_listener_undefined(view: ClusterView) -> Iterator[Judgement]:
+def inter_broker_listener_undefined(view: ClusterView) -> Judgements:
     """The inter-broker listener is not among the advertised listeners."""
     yield from no_files(view)
     between = view.next_start

@@ -1,18 +1,12 @@
-"""KA306."""
-
-from collections.abc import Iterator
-
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
 from kafka_audit.checks.configuration.effective import Effective, commonest, unknown_judgement, unread_judgements
-from kafka_audit.cluster.view import ClusterView
-from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.text import brokers
 
 _NAME, _PROTOCOL = "inter.broker.listener.name", "security.inter.broker.protocol"
 
 
 @check(code="KA306", severity=Severity.MEDIUM, by_files=True)
-def inter_broker_settings_differ(view: ClusterView) -> Iterator[Judgement]:
+def inter_broker_settings_differ(view: ClusterView) -> Judgements:
     """Brokers have different settings for the inter-broker listener."""
     effective = Effective(view)
     if len(effective.brokers) == 1:

@@ -1,20 +1,16 @@
-"""KA315."""
-
 from collections import defaultdict
-from collections.abc import Iterator
 
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Judgement, Judgements, Severity, Status, check
 from kafka_audit.checks.gaps import no_reach
 from kafka_audit.cluster.listeners.inter_broker import TLS
-from kafka_audit.cluster.view import AdvertisedEndpoint, ClusterView
+from kafka_audit.cluster.view import AdvertisedEndpoint
 from kafka_audit.compare.addresses import canonical_text
 from kafka_audit.faults.serve_edges import ServeEdge, ServeEdges
-from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.text import listing
 
 
 @check(code="KA315", severity=Severity.HIGH)
-def mappings_share_address(view: ClusterView) -> Iterator[Judgement]:
+def mappings_share_address(view: ClusterView) -> Judgements:
     """`reach` maps two advertised addresses to one address."""
     edges = view.derived(ServeEdges).from_worker
     yield from no_reach(view, edges)

@@ -1,18 +1,12 @@
-"""KA314."""
-
-from collections.abc import Iterator
-
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Judgement, Judgements, Severity, Status, check
 from kafka_audit.checks.gaps import no_reach
 from kafka_audit.cluster.hosts import kind_of
-from kafka_audit.cluster.view import ClusterView
 from kafka_audit.compare.addresses import canonical_host
 from kafka_audit.faults.serve_edges import ServeEdge, ServeEdges
-from kafka_audit.model.finding import Judgement, Severity, Status
 
 
 @check(code="KA314", severity=Severity.LOW)
-def single_entry_point(view: ClusterView) -> Iterator[Judgement]:
+def single_entry_point(view: ClusterView) -> Judgements:
     """All mappings of `reach` go through one host."""
     edges = view.derived(ServeEdges)
     gap = tuple(no_reach(view, edges.from_worker))

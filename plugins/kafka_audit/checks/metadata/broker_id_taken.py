@@ -1,15 +1,9 @@
-"""KA114."""
-
-from collections.abc import Iterator
-
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
 from kafka_audit.cluster.answers.log_lines import says, when
-from kafka_audit.cluster.view import ClusterView
-from kafka_audit.model.finding import Judgement, Severity, Status
 
 
 @check(code="KA114", severity=Severity.HIGH)
-def broker_id_taken(view: ClusterView) -> Iterator[Judgement]:
+def broker_id_taken(view: ClusterView) -> Judgements:
     """Two processes have the same broker id."""
     if not view.kraft:
         reason = "with ZooKeeper the second process exits at its start"

@@ -1,15 +1,9 @@
-"""KA109."""
-
-from collections.abc import Iterator
-
-from kafka_audit.checks import check
-from kafka_audit.cluster.view import ClusterView
+from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
 from kafka_audit.differences.tables import TopicIdDifference
-from kafka_audit.model.finding import Judgement, Severity, Status
 
 
 @check(code="KA109", severity=Severity.CRITICAL, parts=("controller", "topics"))
-def topic_id_differs(view: ClusterView) -> Iterator[Judgement]:
+def topic_id_differs(view: ClusterView) -> Judgements:
     """A topic's id in ZooKeeper is missing, or differs from the id that its brokers report."""
     found = next(iter(view.differences.of(TopicIdDifference)), None)
     if not any(observer.answered for observer in view.observers):

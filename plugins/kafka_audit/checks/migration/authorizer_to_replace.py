@@ -1,12 +1,6 @@
-"""KA904."""
-
-from collections.abc import Iterator
-
-from kafka_audit.checks import gate_check
+from kafka_audit.checks import ClusterView, Judgements, Severity, Status, gate_check
 from kafka_audit.checks.configuration.effective import Effective, unread_judgements
 from kafka_audit.checks.migration.common import already_migrated
-from kafka_audit.cluster.view import ClusterView
-from kafka_audit.model.finding import Judgement, Severity, Status
 
 _KEY = "authorizer.class.name"
 _STANDARD = "org.apache.kafka.metadata.authorizer.StandardAuthorizer"
@@ -14,7 +8,7 @@ _IN_ZOOKEEPER = frozenset({"kafka.security.authorizer.AclAuthorizer", "kafka.sec
 
 
 @gate_check(code="KA904", severity=Severity.MEDIUM)
-def authorizer_to_replace(view: ClusterView) -> Iterator[Judgement]:
+def authorizer_to_replace(view: ClusterView) -> Judgements:
     """A broker's authorizer stores its ACLs in ZooKeeper, or is not Kafka's own."""
     if none := tuple(already_migrated(view)):
         yield from none

@@ -1,13 +1,7 @@
-"""KA915."""
-
-from collections.abc import Iterator
-
-from kafka_audit.checks import gate_check
+from kafka_audit.checks import ClusterView, Judgements, Severity, Status, gate_check
 from kafka_audit.checks.migration.common import no_upgrade, planned_upgrade, target_minor
-from kafka_audit.cluster.view import ClusterView
 from kafka_audit.configuration.behaviour import behaviour
 from kafka_audit.configuration.definitions import version_numbers
-from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import BrokerApi
 
 _OLDEST = (2, 1)
@@ -16,7 +10,7 @@ _METRICS = "kafka.network:type=RequestMetrics,name=DeprecatedRequestsPerSec (Kaf
 
 
 @gate_check(code="KA915", severity=Severity.HIGH)
-def clients_below_target(view: ClusterView) -> Iterator[Judgement]:
+def clients_below_target(view: ClusterView) -> Judgements:
     """Clients connect that are too old for the new release."""
     planned, minor = planned_upgrade(view), target_minor(planned_upgrade(view))
     if planned is None or minor is None:

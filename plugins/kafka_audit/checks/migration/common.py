@@ -1,17 +1,14 @@
 """Shared code of checks before a migration or an upgrade: whether they apply, and which release is planned."""
 
-from collections.abc import Iterator
-
-from kafka_audit.cluster.view import ClusterView
+from kafka_audit.checks import ClusterView, Judgements, Status
 from kafka_audit.configuration.definitions import VERSIONS, version_numbers
 from kafka_audit.configuration.starts.protocol_versions import INTER_BROKER_VERSION, version
-from kafka_audit.model.finding import Judgement, Status
 from kafka_audit.model.tables import PlannedUpgrade
 
 _DEFAULT_SOURCE = 5  # Kafka's ConfigSource: DEFAULT_CONFIG
 
 
-def already_migrated(view: ClusterView) -> Iterator[Judgement]:
+def already_migrated(view: ClusterView) -> Judgements:
     """Yield that a check does not apply where there is no ZooKeeper to leave."""
     if view.kraft:
         reason = "the cluster runs in KRaft mode, without ZooKeeper"
@@ -30,7 +27,7 @@ def target_minor(planned: PlannedUpgrade | None) -> tuple[int, ...] | None:
     return numbers if len(numbers) == len(newest) and oldest <= numbers <= newest else None
 
 
-def no_upgrade(view: ClusterView) -> Iterator[Judgement]:
+def no_upgrade(view: ClusterView) -> Judgements:
     """Yield why a check of an upgrade cannot judge: none is planned, or not to a release that is known."""
     planned = planned_upgrade(view)
     if planned is None:

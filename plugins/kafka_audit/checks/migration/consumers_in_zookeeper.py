@@ -1,11 +1,5 @@
-"""KA907."""
-
-from collections.abc import Iterator
-
-from kafka_audit.checks import gate_check
+from kafka_audit.checks import ClusterView, Judgements, Severity, Status, gate_check
 from kafka_audit.checks.migration.common import already_migrated
-from kafka_audit.cluster.view import ClusterView
-from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import ZookeeperNode
 from kafka_audit.model.text import counted, listing
 
@@ -13,7 +7,7 @@ _PATH = "/consumers"
 
 
 @gate_check(code="KA907", severity=Severity.MEDIUM)
-def consumers_in_zookeeper(view: ClusterView) -> Iterator[Judgement]:
+def consumers_in_zookeeper(view: ClusterView) -> Judgements:
     """Consumer groups of the old client store their offsets in ZooKeeper."""
     if none := tuple(already_migrated(view)):
         yield from none

@@ -1,16 +1,10 @@
-"""KA910."""
-
-from collections.abc import Iterator
-
-from kafka_audit.checks import gate_check
+from kafka_audit.checks import ClusterView, Judgements, Severity, Status, gate_check
 from kafka_audit.checks.migration.common import already_migrated
-from kafka_audit.cluster.view import ClusterView
-from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import PlannedNode
 
 
 @gate_check(code="KA910", severity=Severity.HIGH)
-def node_id_taken(view: ClusterView) -> Iterator[Judgement]:
+def node_id_taken(view: ClusterView) -> Judgements:
     """A node id that is planned for a KRaft controller belongs to a broker."""
     if none := tuple(already_migrated(view)):
         yield from none

@@ -1,8 +1,6 @@
-"""KA913."""
+from collections.abc import Mapping
 
-from collections.abc import Iterator, Mapping
-
-from kafka_audit.checks import gate_check
+from kafka_audit.checks import ClusterView, Judgement, Judgements, Severity, Status, gate_check
 from kafka_audit.checks.gaps import no_brokers
 from kafka_audit.checks.migration.common import (
     no_upgrade,
@@ -11,16 +9,14 @@ from kafka_audit.checks.migration.common import (
     protocol_in_use,
     target_minor,
 )
-from kafka_audit.cluster.view import ClusterView
 from kafka_audit.configuration.behaviour import behaviour
 from kafka_audit.configuration.inter_broker_requests import sent_requests
 from kafka_audit.configuration.starts.protocol_versions import INTER_BROKER_VERSION, version
-from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import BrokerApi
 
 
 @gate_check(code="KA913", severity=Severity.HIGH)
-def protocol_not_pinned(view: ClusterView) -> Iterator[Judgement]:
+def protocol_not_pinned(view: ClusterView) -> Judgements:
     """`inter.broker.protocol.version` is not set to the current protocol, so that upgraded brokers use the new one at once."""
     planned, minor = planned_upgrade(view), target_minor(planned_upgrade(view))
     if planned is None or minor is None:

@@ -1,18 +1,14 @@
-"""KA914."""
-
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from types import MappingProxyType
 
-from kafka_audit.checks import gate_check
+from kafka_audit.checks import ClusterView, Confidence, Judgement, Judgements, Severity, Status, gate_check
 from kafka_audit.checks.configuration.set_lines import set_lines, start_values
 from kafka_audit.checks.migration.common import no_upgrade, planned_upgrade, target_minor
 from kafka_audit.cluster.settings import AUTHORIZER
-from kafka_audit.cluster.view import ClusterView
 from kafka_audit.configuration.behaviour import behaviour
 from kafka_audit.configuration.definitions import definitions, is_missing, kafka_classes
 from kafka_audit.configuration.near_keys import defined_keys
 from kafka_audit.configuration.starts import nearest_release, start_refusal
-from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
 from kafka_audit.model.text import listing
 
 _REPLACED: Mapping[str, str] = MappingProxyType(
@@ -25,7 +21,7 @@ _REPLACED: Mapping[str, str] = MappingProxyType(
 
 
 @gate_check(code="KA914", severity=Severity.HIGH)
-def settings_refused_by_target(view: ClusterView) -> Iterator[Judgement]:
+def settings_refused_by_target(view: ClusterView) -> Judgements:
     """The new release rejects the settings with which a node runs, or no longer reads some of them."""
     planned, minor = planned_upgrade(view), target_minor(planned_upgrade(view))
     if planned is None or minor is None:

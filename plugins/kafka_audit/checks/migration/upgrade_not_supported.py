@@ -1,14 +1,8 @@
-"""KA912."""
-
-from collections.abc import Iterator
-
-from kafka_audit.checks import gate_check
+from kafka_audit.checks import ClusterView, Judgements, Severity, Status, gate_check
 from kafka_audit.checks.migration.common import no_upgrade, planned_upgrade, target_minor
 from kafka_audit.cluster.features import METADATA_VERSION, Feature
-from kafka_audit.cluster.view import ClusterView
 from kafka_audit.configuration.behaviour import behaviour, highest_level, level_name, metadata_levels, metadata_release
 from kafka_audit.configuration.starts.protocol_versions import INTER_BROKER_VERSION, version
-from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import (
     BrokerApi,
     Migration,
@@ -23,7 +17,7 @@ _NEEDS_FEATURES = "an answer to ApiVersions from every broker"
 
 
 @gate_check(code="KA912", severity=Severity.HIGH)
-def upgrade_not_supported(view: ClusterView) -> Iterator[Judgement]:
+def upgrade_not_supported(view: ClusterView) -> Judgements:
     """The new release does not run a cluster of this mode, metadata.version or protocol."""
     minor, planned = target_minor(planned_upgrade(view)), planned_upgrade(view)
     if planned is None or minor is None:
@@ -36,7 +30,7 @@ def upgrade_not_supported(view: ClusterView) -> Iterator[Judgement]:
         yield view.judge("cluster", Status.PASS, facts)
 
 
-def _with_zookeeper(view: ClusterView, minor: tuple[int, ...], facts: dict[str, object]) -> Iterator[Judgement]:
+def _with_zookeeper(view: ClusterView, minor: tuple[int, ...], facts: dict[str, object]) -> Judgements:
     """Yield what stands against the upgrade of a cluster with ZooKeeper; else `facts` says why nothing does."""
     migrating = bool(view.newest(Migration))
     if migrating or behaviour("kraft_only").holds(minor):
@@ -74,7 +68,7 @@ def _with_zookeeper(view: ClusterView, minor: tuple[int, ...], facts: dict[str, 
     facts["why"] = "ZooKeeper mode, and no broker uses a newer protocol"
 
 
-def _with_features(view: ClusterView, minor: tuple[int, ...], facts: dict[str, object]) -> Iterator[Judgement]:
+def _with_features(view: ClusterView, minor: tuple[int, ...], facts: dict[str, object]) -> Judgements:
     """Yield the same of a cluster without ZooKeeper, by its finalized features."""
     answered = {row.broker_id for row in view.of(BrokerApi) if row.broker_id >= 0}
     missing = sorted(set(view.inter_broker.brokers) - answered)
@@ -121,7 +115,7 @@ def _metadata_faults(
     minor: tuple[int, ...],
     levels: tuple[int, int] | None,
     facts: dict[str, object],
-) -> Iterator[Judgement]:
+) -> Judgements:
     level = None if metadata is None else metadata.finalized
     resource, fault, source, first = f"feature/{METADATA_VERSION}", "", "KIP-778", ""
     if level is None and behaviour("kraft_only").holds(minor):

@@ -1,13 +1,9 @@
-"""KA619."""
-
 from collections.abc import Iterator, Mapping
 from typing import TypeVar
 
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
 from kafka_audit.checks.gaps import nothing_asked
 from kafka_audit.cluster.answers.broker_reads import LOG_DIRS, BrokerReads
-from kafka_audit.cluster.view import ClusterView
-from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import LogDir
 from kafka_audit.model.text import brokers as brokers_text
 from kafka_audit.model.text import listing, start_upper
@@ -22,7 +18,7 @@ _TIMES = 2
 
 
 @check(code="KA619", severity=Severity.LOW)
-def bytes_uneven(view: ClusterView) -> Iterator[Judgement]:
+def bytes_uneven(view: ClusterView) -> Judgements:
     """A broker, or one log dir of a broker, holds more than twice the average of bytes."""
     reads = BrokerReads(view.last_reads, LOG_DIRS)
     yield from nothing_asked(view, reads)

@@ -1,15 +1,9 @@
-"""KA610."""
-
-from collections.abc import Iterator
-
-from kafka_audit.checks import check
-from kafka_audit.cluster.view import ClusterView
+from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
 from kafka_audit.differences.tables import DeletedTopic
-from kafka_audit.model.finding import Judgement, Severity, Status
 
 
 @check(code="KA610", severity=Severity.MEDIUM, parts=("controller", "topics"))
-def deletion_stuck(view: ClusterView) -> Iterator[Judgement]:
+def deletion_stuck(view: ClusterView) -> Judgements:
     """A topic is marked for deletion and is not deleted."""
     deleted = view.differences.of(DeletedTopic)
     count = max(view.partitions.count.deleting, len(deleted))

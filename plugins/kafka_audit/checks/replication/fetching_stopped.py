@@ -1,13 +1,9 @@
-"""KA618."""
+from collections.abc import Mapping
 
-from collections.abc import Iterator, Mapping
-
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Confidence, Judgement, Judgements, Severity, Status, check
 from kafka_audit.checks.own_logs import OwnLog, own_logs
 from kafka_audit.cluster.answers.log_lines import quoted
 from kafka_audit.cluster.throttles import throttle_rates, throttled_topics
-from kafka_audit.cluster.view import ClusterView
-from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
 from kafka_audit.model.text import counted, listing
 
 _FILES = ("server.log",)
@@ -17,7 +13,7 @@ _MOST = 100
 
 
 @check(code="KA618", severity=Severity.HIGH, parts=("topics",))
-def fetching_stopped(view: ClusterView) -> Iterator[Judgement]:
+def fetching_stopped(view: ClusterView) -> Judgements:
     """A follower gave up fetching a partition, and does not try again."""
     missing: dict[int, dict[str, bool]] = {}
     for state in view.partitions.of_kind("under_replicated"):

@@ -1,12 +1,6 @@
-"""KA616."""
-
-from collections.abc import Iterator
-
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
 from kafka_audit.checks.replication.partitions import NO_TOPIC
-from kafka_audit.cluster.view import ClusterView
 from kafka_audit.differences.tables import InternalTopic, InternalTopicPolicy
-from kafka_audit.model.finding import Judgement, Severity, Status
 
 _COMPACT = "compact"
 _LOST = {
@@ -16,7 +10,7 @@ _LOST = {
 
 
 @check(code="KA616", severity=Severity.HIGH, parts=("topics",))
-def internal_topic_not_compacted(view: ClusterView) -> Iterator[Judgement]:
+def internal_topic_not_compacted(view: ClusterView) -> Judgements:
     """The topic of committed offsets or of transactions deletes records by age."""
     topics = [row for row in view.differences.of(InternalTopic) if row.topic in _LOST]
     gap, policies = view.min_isr_gap, {row.topic: row.cleanup_policy for row in view.differences.of(InternalTopicPolicy)}

@@ -1,15 +1,9 @@
-"""KA612."""
-
-from collections.abc import Iterator
-
-from kafka_audit.checks import check
-from kafka_audit.cluster.view import ClusterView
-from kafka_audit.model.finding import Judgement, Severity, Status
+from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
 from kafka_audit.model.tables import BrokerView, FencedBroker, ViewBroker
 
 
 @check(code="KA612", severity=Severity.MEDIUM)
-def single_broker(view: ClusterView) -> Iterator[Judgement]:
+def single_broker(view: ClusterView) -> Judgements:
     """The cluster has a single broker."""
     registered, assigned = _listed(view) if view.kraft else (frozenset(view.brokers), view.partitions.assigned)
     unknown = _unknown_lists(view, registered, assigned) if view.kraft else _unread(view)

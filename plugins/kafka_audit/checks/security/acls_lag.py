@@ -1,17 +1,11 @@
-"""KA410."""
-
-from collections.abc import Iterator
-
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
 from kafka_audit.checks.gaps import MOVING, NO_ZOOKEEPER
-from kafka_audit.cluster.view import ClusterView
 from kafka_audit.configuration.authorization import acl_phrase
-from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import Acl, AclHolder
 
 
 @check(code="KA410", severity=Severity.HIGH)
-def acls_lag(view: ClusterView) -> Iterator[Judgement]:
+def acls_lag(view: ClusterView) -> Judgements:
     """A broker uses ACLs that differ from those in ZooKeeper."""
     between = view.inter_broker
     if between.kraft or all(between.authorizer(broker).state == "unset" for broker in between.brokers if between.brokers):

@@ -1,18 +1,13 @@
-"""KA407."""
-
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import replace
 
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
 from kafka_audit.checks.gaps import no_brokers, tied
-from kafka_audit.cluster.view import ClusterView
-from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.text import start_upper
 
 
 @check(code="KA407", severity=Severity.HIGH, by_files=True)
-def authorizers_differ(view: ClusterView) -> Iterator[Judgement]:
+def authorizers_differ(view: ClusterView) -> Judgements:
     """Brokers and controllers run different authorizers, or some run none."""
     between = view.inter_broker
     nodes = (*between.brokers, *sorted(between.settings.controllers))

@@ -1,14 +1,10 @@
-"""KA414."""
-
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Confidence, Judgements, Severity, Status, check
 from kafka_audit.checks.gaps import no_files
 from kafka_audit.cluster.listeners.inter_broker import DEFAULT_MECHANISM, InterBroker
-from kafka_audit.cluster.view import ClusterView
-from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
 from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.tables import SourceRead
 
@@ -38,7 +34,7 @@ class _Need:
 
 
 @check(code="KA414", severity=Severity.CRITICAL, by_files=True)
-def listener_setup_refused(view: ClusterView) -> Iterator[Judgement]:
+def listener_setup_refused(view: ClusterView) -> Judgements:
     """A listener's JAAS configuration or keystore is missing or invalid, and the broker does not start."""
     between = view.next_start
     for broker in sorted(between.settings.files):

@@ -1,16 +1,10 @@
-"""KA408."""
-
-from collections.abc import Iterator
-
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
 from kafka_audit.checks.gaps import no_brokers
-from kafka_audit.cluster.view import ClusterView
-from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.text import start_upper
 
 
 @check(code="KA408", severity=Severity.HIGH, by_files=True)
-def open_without_acl(view: ClusterView) -> Iterator[Judgement]:
+def open_without_acl(view: ClusterView) -> Judgements:
     """A broker or controller opens resources without ACLs to every client."""
     between = view.inter_broker
     for broker in (*between.brokers, *sorted(between.settings.controllers)):

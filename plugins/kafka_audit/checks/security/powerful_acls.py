@@ -1,13 +1,8 @@
-"""KA409."""
-
-from collections.abc import Iterator
 from dataclasses import replace
 
-from kafka_audit.checks import check
-from kafka_audit.cluster.view import ClusterView
+from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
 from kafka_audit.configuration.authorization import ANY_PRINCIPAL, acl_phrase
 from kafka_audit.configuration.principals import ANONYMOUS
-from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import Acl
 from kafka_audit.model.text import listing
 
@@ -16,7 +11,7 @@ _STRONG = frozenset({"All", "Alter", "AlterConfigs", "ClusterAction"})
 
 
 @check(code="KA409", severity=Severity.HIGH)
-def powerful_acls(view: ClusterView) -> Iterator[Judgement]:
+def powerful_acls(view: ClusterView) -> Judgements:
     """An ACL grants a powerful right to every principal."""
     between = view.inter_broker
     if between.brokers and all(between.authorizer(broker).state == "unset" for broker in between.brokers):

@@ -1,21 +1,16 @@
-"""KA405."""
-
-from collections.abc import Iterator
 from dataclasses import replace
 
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Judgement, Judgements, Severity, Status, check
 from kafka_audit.checks.gaps import no_brokers
 from kafka_audit.cluster.listeners.inter_broker import InterBroker, Listener
-from kafka_audit.cluster.view import ClusterView
 from kafka_audit.compare.listener_names import canonical_listener
 from kafka_audit.faults.facts import facts_of
-from kafka_audit.model.finding import Judgement, Severity, Status
 
 _CALLBACK = "sasl.server.callback.handler.class"
 
 
 @check(code="KA405", severity=Severity.CRITICAL, by_files=True)
-def scram_user_missing(view: ClusterView) -> Iterator[Judgement]:
+def scram_user_missing(view: ClusterView) -> Judgements:
     """The user that a broker logs in as has no SCRAM credential for the inter-broker mechanism."""
     between = view.inter_broker
     facts = facts_of(view)

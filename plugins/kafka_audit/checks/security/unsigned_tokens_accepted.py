@@ -1,18 +1,12 @@
-"""KA415."""
-
-from collections.abc import Iterator
-
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
 from kafka_audit.checks.gaps import no_brokers
-from kafka_audit.cluster.view import ClusterView
-from kafka_audit.model.finding import Judgement, Severity, Status
 
 _ENABLED, _MECHANISM = "sasl.enabled.mechanisms", "OAUTHBEARER"
 _UNSECURED = "org.apache.kafka.common.security.oauthbearer.internals.unsecured.OAuthBearerUnsecuredValidatorCallbackHandler"
 
 
 @check(code="KA415", severity=Severity.HIGH, by_files=True)
-def unsigned_tokens_accepted(view: ClusterView) -> Iterator[Judgement]:
+def unsigned_tokens_accepted(view: ClusterView) -> Judgements:
     """A listener accepts OAuth tokens without a signature."""
     between = view.inter_broker
     yield from no_brokers(view)
@@ -30,7 +24,7 @@ def unsigned_tokens_accepted(view: ClusterView) -> Iterator[Judgement]:
             yield view.judge(f"broker/{broker}", Status.NOT_APPLICABLE, who=who, reason=f"no listener enables {_MECHANISM}")
 
 
-def _judged(view: ClusterView, broker: int, listeners: list[str]) -> Iterator[Judgement]:
+def _judged(view: ClusterView, broker: int, listeners: list[str]) -> Judgements:
     settings, who = view.inter_broker.settings, f"broker {broker}"
     for listener in listeners:
         enabled = settings.at(broker, listener, _ENABLED)

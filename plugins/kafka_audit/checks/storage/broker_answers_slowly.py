@@ -1,14 +1,10 @@
-"""KA508."""
-
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Confidence, Judgements, Severity, Status, check
 from kafka_audit.checks.gaps import nothing_asked
 from kafka_audit.cluster.answers.broker_reads import BrokerReads
 from kafka_audit.cluster.answers.reads import failed_texts
-from kafka_audit.cluster.view import ClusterView
-from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
 from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.tables import SourceRead
 from kafka_audit.model.text import listing
@@ -24,7 +20,7 @@ _STALL_MS = 2000
 
 
 @check(code="KA508", severity=Severity.MEDIUM)
-def broker_answers_slowly(view: ClusterView) -> Iterator[Judgement]:
+def broker_answers_slowly(view: ClusterView) -> Judgements:
     """A broker answers the auditor ten times more slowly than the other brokers."""
     reads = BrokerReads(view.last_reads, "Metadata")
     yield from nothing_asked(view, reads)

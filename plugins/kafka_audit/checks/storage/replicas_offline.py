@@ -1,17 +1,11 @@
-"""KA503."""
-
-from collections.abc import Iterator
-
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
 from kafka_audit.checks.gaps import nothing_asked
 from kafka_audit.cluster.answers.broker_reads import LIST_OFFSETS, STORAGE_ERROR, BrokerReads, first_partitions
-from kafka_audit.cluster.view import ClusterView
-from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import LeadershipAnswer, LeadershipAsked
 
 
 @check(code="KA503", severity=Severity.HIGH)
-def replicas_offline(view: ClusterView) -> Iterator[Judgement]:
+def replicas_offline(view: ClusterView) -> Judgements:
     """Replicas of a running broker are offline."""
     reads = BrokerReads(view.last_reads, LIST_OFFSETS)
     yield from nothing_asked(view, reads)

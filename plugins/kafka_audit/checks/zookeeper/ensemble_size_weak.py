@@ -1,12 +1,8 @@
-"""KA801."""
+from collections.abc import Sequence
 
-from collections.abc import Iterator, Sequence
-
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Confidence, Judgement, Judgements, Severity, Status, check
 from kafka_audit.checks.gaps import no_ensemble
 from kafka_audit.checks.zookeeper.members import named_servers
-from kafka_audit.cluster.view import ClusterView
-from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
 from kafka_audit.model.tables import EnsembleServer, ZookeeperMember
 from kafka_audit.model.text import counted
 
@@ -14,7 +10,7 @@ _FEWEST, _READ = 3, "zookeeper access and size of znodes"
 
 
 @check(code="KA801", severity=Severity.MEDIUM)
-def ensemble_size_weak(view: ClusterView) -> Iterator[Judgement]:
+def ensemble_size_weak(view: ClusterView) -> Judgements:
     """ZooKeeper has too few servers to lose one, or an even number."""
     yield from no_ensemble(view, ZookeeperMember)
     members = view.newest(ZookeeperMember)

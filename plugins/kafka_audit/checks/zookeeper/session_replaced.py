@@ -1,11 +1,6 @@
-"""KA805."""
-
-from collections.abc import Iterator
-
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Confidence, Judgement, Judgements, Severity, Status, check
 from kafka_audit.cluster.answers.log_lines import when
-from kafka_audit.cluster.view import BrokerRegistration, ClusterView
-from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
+from kafka_audit.cluster.view import BrokerRegistration
 from kafka_audit.model.tables import LogLine
 from kafka_audit.model.text import counted
 
@@ -14,7 +9,7 @@ _EARLIER_MS, _LATER_MS = 180_000, 10_000
 
 
 @check(code="KA805", severity=Severity.MEDIUM, parts=("controller", "brokers"))
-def session_replaced(view: ClusterView) -> Iterator[Judgement]:
+def session_replaced(view: ClusterView) -> Judgements:
     """A broker lost its ZooKeeper session without a restart."""
     gap = view.gap_earlier("brokers")
     if gap is not None and gap.whole:
