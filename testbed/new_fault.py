@@ -20,15 +20,11 @@ FAULTS = Path("plugins/kafka_audit/faults")
 
 _MODULE = '''"""{title}."""
 
-from collections.abc import Iterator
-
-from kafka_audit.faults.edges import Edge
-from kafka_audit.faults.facts import Facts
-from kafka_audit.faults.fault import EdgeObservation, fails, fault, works
+from kafka_audit.faults.fault import Edge, Facts, Observations, fails, fault, works
 
 
 @fault
-def {name}(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
+def {name}(facts: Facts, edge: Edge) -> Observations:
     """… what shows it, and what never does."""
     # `facts.view` has what was read, `facts` what is computed of it; `fails` shows the fault, `works` rules it out.
     yield from ()

@@ -19,6 +19,9 @@ from kafka_audit.model.package_yaml import package_yaml
 from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.tables import LogLine
 
+__all__ = ["Edge", "EdgeObservation", "Facts", "Observations", "fails", "fault", "unanswered", "unknown", "works"]
+"""What a module of a fault imports from here; the other names are for the solver."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class EdgeObservation:
@@ -42,6 +45,10 @@ class EdgeObservation:
     def of_log(self) -> bool:
         """Whether a line of a log shows it, which often says that something failed, and not why."""
         return self.observer.startswith("log of ")
+
+
+Observations = Iterator[EdgeObservation]
+"""What a fault's function yields."""
 
 
 def fails(observer: str, text: str, *, direct: bool = False, sources: Iterable[int] = (), **details: str) -> EdgeObservation:
