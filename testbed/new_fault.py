@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kafka_audit.faults.known import known_faults
+from kafka_audit.faults.fault import known_faults
 from testbed.new_check import NAME, ROOT, with_line
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from collections import Counter, defaultdict
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from kafka_audit.faults.known import known_faults
+from kafka_audit.faults.fault import known_faults
 from testbed.corpus.documents import documents
 from testbed.corpus.inputs import INPUTS
 from testbed.corpus.recorded import CLUSTERS, SUFFIX, Recording, recordings, unpacked, unrecorded

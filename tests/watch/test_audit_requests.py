@@ -12,10 +12,9 @@ from kafka_audit.model.errors import UsageError
 from kafka_audit.store.watch_files import WatchFiles
 from kafka_audit.watch import audit_requests as module
 from kafka_audit.watch import loop, reader
-from kafka_audit.watch.audit_requests import WatchSettings, audit_requests
+from kafka_audit.watch.audit_requests import SavedWatch, WatchSettings, audit_requests, decode_watch, encode_watch
 from kafka_audit.watch.judgement import GAP_S, Patience, next_state
 from kafka_audit.watch.pacing import Pacing
-from kafka_audit.watch.saved_watch import SavedWatch, decode_watch, encode_watch
 from watch.readings import after, broker, down, reading, zookeeper
 
 QUICK = WatchSettings(every_s=2, patience=Patience(grace_s=2), distance_s=3600)

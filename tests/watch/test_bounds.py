@@ -4,9 +4,9 @@ import json
 from dataclasses import replace
 
 from kafka_audit.model.tables import RegisteredEndpoint
+from kafka_audit.watch.audit_requests import SavedWatch, decode_watch, encode_watch
 from kafka_audit.watch.judgement import MOST_SYMPTOMS, Patience, WatchState, next_state
 from kafka_audit.watch.pacing import NEW_BROKERS, Pacing, next_pacing, parties
-from kafka_audit.watch.saved_watch import SavedWatch, decode_watch, encode_watch
 from kafka_audit.watch.seen_cluster import SeenCluster
 from kafka_audit.watch.suspicions import MOST_NAMED, WatchFault, electorate
 from watch.readings import EVERY, after, broker, down, in_kraft, kraft, reading, sentences, zookeeper

@@ -27,12 +27,11 @@ from kafka_audit.cluster.listeners.name_addresses import NameAddress, name_addre
 from kafka_audit.cluster.listeners.probes import ProbeResult
 from kafka_audit.cluster.listeners.replication_listeners import replication_listeners
 from kafka_audit.cluster.min_isr import MinIsrGap, min_isr_gap
-from kafka_audit.cluster.moments import Moments
 from kafka_audit.cluster.partitions import Partitions
 from kafka_audit.cluster.quorum import Quorum, QuorumSample
 from kafka_audit.cluster.registry import BrokerRegistration, ClusterState, RegisteredAddress
 from kafka_audit.cluster.settings import Settings
-from kafka_audit.cluster.views import HeldView
+from kafka_audit.cluster.views import HeldView, Moments
 from kafka_audit.compare.addresses import HostPort
 from kafka_audit.differences.found import Differences
 from kafka_audit.differences.tables import DIFFERENCES, ListAge, ViewDifference

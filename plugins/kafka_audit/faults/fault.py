@@ -3,9 +3,12 @@
 What none of its observations rules out stays possible, and is named.
 """
 
+import importlib
+import pkgutil
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from types import MappingProxyType
 from typing import Any
 
@@ -266,3 +269,14 @@ def fault(observe: Callable[[Facts, Edge], Iterable[EdgeObservation]]) -> Callab
 def registered() -> Mapping[str, Fault]:
     """Return the faults whose modules were imported, by name."""
     return MappingProxyType(_REGISTRY)
+
+
+@cache
+def known_faults() -> tuple[Fault, ...]:
+    """Return all faults, in the order of layers, importing every module of every family once (works inside a zip too)."""
+    here = importlib.import_module(__package__)
+    families = [module.name for module in pkgutil.iter_modules(here.__path__, f"{__package__}.") if module.ispkg]
+    for family in families:
+        for module in pkgutil.iter_modules(importlib.import_module(family).__path__, f"{family}."):
+            importlib.import_module(module.name)
+    return tuple(sorted(registered().values(), key=lambda fault: (fault.depth, fault.rare, fault.name)))

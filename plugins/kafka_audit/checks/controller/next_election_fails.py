@@ -1,8 +1,7 @@
 from kafka_audit.checks import ClusterView, Confidence, Judgements, Severity, Status, check
 from kafka_audit.checks.gaps import no_quorum
 from kafka_audit.cluster.quorum import NO_TIMES
-from kafka_audit.faults.elections import election_without
-from kafka_audit.faults.vote_edges import VoteEdges, described_paths
+from kafka_audit.faults.vote_edges import VoteEdges, described_paths, election_without
 from kafka_audit.model.text import listing, named_nodes
 
 _FEWEST = 3

@@ -4,12 +4,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from kafka_audit.checks import log_quotes
 from kafka_audit.checks.controller.quorum_incidents import about_the_quorum
+from kafka_audit.checks.repair import connect_commands_to
 from kafka_audit.faults.facts import facts_of
 from kafka_audit.faults.solver import following
-from kafka_audit.incidents.causes import log_quotes
 from kafka_audit.incidents.causes.candidates import candidates
-from kafka_audit.incidents.causes.repair import connect_commands_to
 from kafka_audit.incidents.causes.rule import (
     LOST_REPLICAS,
     VIEW,

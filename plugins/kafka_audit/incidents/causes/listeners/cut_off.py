@@ -5,21 +5,20 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
+from kafka_audit.checks import log_quotes
 from kafka_audit.checks.audit.unread_sources import failed_reads
+from kafka_audit.checks.repair import advertise, connect_commands, prove
 from kafka_audit.cluster.answers.reads import addresses_of
 from kafka_audit.cluster.listeners.endpoints import AdvertisedEndpoint
 from kafka_audit.cluster.listeners.inter_broker import TLS
 from kafka_audit.compare.addresses import is_among
 from kafka_audit.faults.facts import facts_of
-from kafka_audit.faults.fault import Fault
-from kafka_audit.faults.known import known_faults
+from kafka_audit.faults.fault import Fault, known_faults
 from kafka_audit.faults.read import reading_of
 from kafka_audit.faults.solver import diagnoses_into
-from kafka_audit.incidents.causes import log_quotes
 from kafka_audit.incidents.causes.candidates import candidates
 from kafka_audit.incidents.causes.controller import behind_controllers
 from kafka_audit.incidents.causes.listeners.new_listener import new_listener
-from kafka_audit.incidents.causes.repair import advertise, connect_commands, prove
 from kafka_audit.incidents.causes.rule import (
     LOST_REPLICAS,
     VIEW,

@@ -4,14 +4,14 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from kafka_audit.checks import log_quotes
+from kafka_audit.checks.repair import server_properties
 from kafka_audit.configuration.acl_command import acl_command
 from kafka_audit.configuration.authorization import ANY_PRINCIPAL, CLUSTER
 from kafka_audit.configuration.principals import ANONYMOUS
 from kafka_audit.configuration.principals.ssl_rules import KEY as SSL_RULES
-from kafka_audit.faults.known import known_faults
-from kafka_audit.incidents.causes import log_quotes
+from kafka_audit.faults.fault import known_faults
 from kafka_audit.incidents.causes.candidates import candidates
-from kafka_audit.incidents.causes.repair import server_properties
 from kafka_audit.incidents.causes.rule import (
     LOST_REPLICAS,
     VIEW,
