@@ -112,7 +112,7 @@ def test_a_store_that_is_gone_costs_only_the_memory(requests, brokers, tmp_path,
     assert sum("the state of the watch is not written" in line for line in caplog.messages) == 1
 
 
-@pytest.mark.parametrize("content", [b"", b"{}", b"[1]", b'{"version": 2}', b"\xff", b'{"version": 1, "at_ms": null}'])
+@pytest.mark.parametrize("content", [b"", b"{}", b"[1]", b'{"version": 2, "state": {}}', b"\xff", b'{"state": {"at_ms": null}}'])
 def test_a_damaged_memory_is_a_new_beginning(requests, brokers, tmp_path, content, caplog):
     WatchFiles(tmp_path).write("prod", content)
     empty(brokers[2])

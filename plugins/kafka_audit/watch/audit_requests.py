@@ -4,96 +4,49 @@ It is remembered as JSON: a restart continues where it was, and suspects nothing
 """
 
 import asyncio
-import json
 import logging
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import aclosing
-from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+import msgspec
 
 from kafka_audit.clients.parallel import in_thread
 from kafka_audit.clients.read_error import ReadError, any_answer
 from kafka_audit.model.cluster import Cluster
 from kafka_audit.model.errors import StoreError, UsageError
-from kafka_audit.model.tables import RegisteredEndpoint
 from kafka_audit.store.watch_files import WatchFiles
-from kafka_audit.watch.judgement import Patience, WatchState, WatchSymptom
+from kafka_audit.watch.judgement import Patience, WatchState
 from kafka_audit.watch.loop import EVERY_S, WatchStep, steps
 from kafka_audit.watch.pacing import Pacing, next_pacing, parties
 from kafka_audit.watch.picture import suspicions_json, utc_time
 from kafka_audit.watch.reader import Reader
-from kafka_audit.watch.suspicions import Observation, WatchFault
-
-_VERSION = 1
-_ENDPOINT = ("listener", "protocol", "host", "port")
 
 
 @dataclass(frozen=True, kw_only=True)
 class SavedWatch:
     """The state of a watch and its pacing."""
 
-    state: WatchState = field(default_factory=WatchState)
+    version: Literal[1] = 1
+    state: WatchState
     pacing: Pacing = field(default_factory=Pacing)
 
 
 def encode_watch(saved: SavedWatch) -> bytes:
     """Return it as JSON; the order of brokers counts."""
-    state = saved.state
-    document = {
-        "version": _VERSION,
-        "at_ms": state.at_ms,
-        "endpoints": {
-            str(number): [[getattr(place, name) for name in _ENDPOINT] for place in places]
-            for number, places in state.endpoints.items()
-        },
-        "known_ms": {str(number): since for number, since in state.known_ms.items()},
-        "away_ms": {str(number): since for number, since in sorted(state.away_ms.items())},
-        "epochs": state.epochs,
-        "symptoms": {key: asdict(symptom) for key, symptom in sorted(state.symptoms.items())},
-        "pacing": vars(saved.pacing) | {"audited": dict(sorted(saved.pacing.audited.items()))},
-    }
-    return (json.dumps(document) + "\n").encode()
+    kept = replace(saved, state=replace(saved.state, committed=None))
+    return msgspec.json.encode(kept, enc_hook=dict) + b"\n"
 
 
 def decode_watch(content: bytes) -> SavedWatch:
     """Return what `encode_watch` wrote; raises ValueError for anything else."""
     try:
-        document = json.loads(content)
-        if document["version"] != _VERSION:
-            msg = f"version {document['version']}"
-            raise ValueError(msg)
-        state = WatchState(
-            at_ms=int(document["at_ms"]),
-            endpoints={int(number): _endpoints(int(number), places) for number, places in document["endpoints"].items()},
-            known_ms={int(number): int(since) for number, since in document["known_ms"].items()},
-            away_ms={int(number): int(since) for number, since in document["away_ms"].items()},
-            epochs=tuple((int(at), int(epoch)) for at, epoch in document["epochs"]),
-            symptoms={key: _symptom(symptom) for key, symptom in document["symptoms"].items()},
-        )
-        return SavedWatch(state=state, pacing=_pacing(document["pacing"]))
-    except (LookupError, TypeError, AttributeError, RecursionError) as error:
+        return msgspec.json.decode(content, type=SavedWatch)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         msg = f"not the state of a watch: {error}"
         raise ValueError(msg) from error
-
-
-def _pacing(document: Mapping[str, Any]) -> Pacing:
-    audited = {party: int(at) for party, at in document["audited"].items()}
-    return Pacing(**{**document, "waiting": tuple(document["waiting"]), "audited": audited})
-
-
-def _endpoints(number: int, places: list[list[Any]]) -> tuple[RegisteredEndpoint, ...]:
-    return tuple(RegisteredEndpoint(sample=1, broker_id=number, **dict(zip(_ENDPOINT, place, strict=True))) for place in places)
-
-
-def _symptom(document: Mapping[str, Any]) -> WatchSymptom:
-    observation = dict(document["observation"])
-    for name in ("missing", "elsewhere"):
-        observation[name] = tuple(observation[name])
-    if observation["ids"] is not None:
-        observation["ids"] = tuple(observation["ids"])
-    observation["fault"] = WatchFault(observation["fault"])
-    return WatchSymptom(**{**document, "observation": Observation(**observation)})
 
 
 log = logging.getLogger(__name__)
@@ -188,7 +141,7 @@ class _Memory:
             return await in_thread(self._read, _STORE_S)
         except (StoreError, ReadError, ValueError) as error:
             log.warning("%s: the watch begins anew: %s: %s", self._name, self._files.place(self._name), error)
-            return SavedWatch()
+            return SavedWatch(state=WatchState())
 
     async def write(self, saved: SavedWatch) -> None:
         """Write what is remembered if it changed, but for what each reading changes."""
@@ -204,4 +157,4 @@ class _Memory:
 
     def _read(self) -> SavedWatch:
         content = self._files.read(self._name)
-        return SavedWatch() if content is None else decode_watch(content)
+        return SavedWatch(state=WatchState()) if content is None else decode_watch(content)
