@@ -77,12 +77,6 @@ def hang_transaction(cluster: BaseCluster, topic: str, partition: int, age_s: in
     _demand(refused, f"a transaction in {topic}-{partition}")
 
 
-def abort_transaction(cluster: BaseCluster, topic: str, partition: int) -> None:
-    """End that transaction."""
-    refused = cluster.ask_topics("abort", at=_leader(cluster, topic, partition), topic=topic, partition=partition)
-    _demand(refused, f"the end of a transaction in {topic}-{partition}")
-
-
 def _leader(cluster: BaseCluster, topic: str, partition: int) -> int:
     return next(int(view.topics[topic][partition]["leader"]) for view in cluster.views().values())
 

@@ -24,7 +24,7 @@ from kafka.protocol.admin import (
     ListPartitionReassignmentsRequest,
     UpdateFeaturesRequest,
 )
-from kafka.protocol.producer import ProduceRequest, WriteTxnMarkersRequest
+from kafka.protocol.producer import ProduceRequest
 from kafka.record import MemoryRecordsBuilder
 
 from testbed.broker_client import POLL_S, REQUEST_MS, for_kafka, send
@@ -111,16 +111,6 @@ def hang(options: dict[str, Any], *, address: str, topic: str, partition: int, a
     return next(
         (f"error {response.error_code}" for response in answer.responses[0].partition_responses if response.error_code), None
     )
-
-
-def abort(options: dict[str, Any], *, address: str, topic: str, partition: int) -> str | None:
-    """End the transaction of `hang`, as ``kafka-transactions.sh abort`` does; return a refusal."""
-    kind = WriteTxnMarkersRequest.WritableTxnMarker
-    topics = [kind.WritableTxnMarkerTopic(name=topic, partition_indexes=[partition])]
-    marker = kind(producer_id=UNKNOWN_PRODUCER, producer_epoch=0, transaction_result=False, coordinator_epoch=-1, topics=topics)
-    answer = send(address, options, WriteTxnMarkersRequest(version=1, markers=[marker]))
-    found = [partition for marker in answer.markers for topic in marker.topics for partition in topic.partitions]
-    return next((f"error {result.error_code}" for result in found if result.error_code), None)
 
 
 def finalize(options: dict[str, Any], *, address: str, feature: str, level: int, upgrade: bool) -> str | None:
@@ -210,7 +200,6 @@ COMMANDS: dict[str, Callable[..., object]] = {
     "await-endpoint": await_endpoint,
     "write-metadata": write_metadata,
     "hang": hang,
-    "abort": abort,
     "finalize": finalize,
     "reassign": reassign,
     "reassigning": reassigning,

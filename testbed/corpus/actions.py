@@ -134,14 +134,6 @@ def stop(scene: Scene, broker: int, *, hard: bool = False) -> None:
 
 
 @action
-def stop_several(scene: Scene, brokers: Sequence[int], *, hard: bool = True) -> None:
-    """Stop brokers in this order; `revert` starts them."""
-    for broker in brokers:
-        scene.cluster.brokers[broker].stop(hard=hard)
-    scene.undo.append(lambda: scene.cluster.start_brokers(brokers))
-
-
-@action
 def start(scene: Scene, broker: int, *, settle: bool | list[int] = True, says: str = "") -> None:
     """Start a broker."""
     if says:
@@ -158,14 +150,6 @@ def restart(scene: Scene, broker: int, *, settle: bool | list[int] = True, says:
         scene.followed.append(says)
     scene.cluster.restart_brokers({broker: {}})
     await_settled(scene, settle)
-
-
-@action
-def suspend(scene: Scene, broker: int, *, seconds: float = 0) -> None:
-    """Freeze a broker; `revert` lets it go on."""
-    scene.cluster.brokers[broker].suspend()
-    scene.undo.append(scene.cluster.brokers[broker].resume)
-    time.sleep(seconds)
 
 
 @action
@@ -187,23 +171,6 @@ def stop_controllers(scene: Scene, *, followers: int = 0, leader: bool = False) 
     for server in chosen:
         kill(server)
     scene.undo.append(lambda: _launch(scene, chosen))
-
-
-@action
-def set_controller(scene: Scene, properties: Mapping[str, str], *, node: int = 200) -> None:
-    """Restart a controller with further properties; `revert` takes it back."""
-    server = scene.kraft.controllers[node]
-    before = dict(server.properties)
-
-    def restart_with(wanted: dict[str, str]) -> None:
-        server.signal_stop()
-        server.await_end(SOFT_STOP_SECONDS)
-        server.properties = wanted
-        server.launch()
-
-    restart_with({**before, **properties})
-    scene.undo.append(lambda: restart_with(before))
-    await_settled(scene)
 
 
 @action
