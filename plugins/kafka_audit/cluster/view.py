@@ -534,6 +534,23 @@ class ClusterView:
             evidence=given,  # type: ignore[arg-type] # `Value`s, as the cases of checks prove
         )
 
+    def unknown(
+        self,
+        resource: str,
+        error: str | None,
+        needs: str | None,
+        reported: Mapping[str, object] | None = None,
+        **evidence: object,
+    ) -> Judgement:
+        """Return that a check cannot judge a resource: why, and what it would need."""
+        return self.judge(resource, Status.UNKNOWN, {**(reported or {}), **evidence, "error": error, "needs": needs})
+
+    def not_applicable(
+        self, resource: str, reason: str, reported: Mapping[str, object] | None = None, **evidence: object
+    ) -> Judgement:
+        """Return that a check has nothing to judge at a resource: `reason` is a positive fact."""
+        return self.judge(resource, Status.NOT_APPLICABLE, {**(reported or {}), **evidence, "reason": reason})
+
 
 def _newest_log_dirs(rows: Iterable[LogDir]) -> Mapping[int, Mapping[str, LogDir]]:
     found: dict[int, list[LogDir]] = {}

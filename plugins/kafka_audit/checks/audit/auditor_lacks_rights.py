@@ -24,10 +24,10 @@ def auditor_lacks_rights(view: ClusterView) -> Judgements:
         elif untried:
             reads = ", ".join(sorted({read.operation for read in untried}))
             error, needs = f"{reads} {untried[0].why}", untried[0].needs
-            yield view.judge(resource, Status.UNKNOWN, evidence, error=error, needs=needs)
+            yield view.unknown(resource, error, needs, evidence)
         elif answered:
             yield view.judge(resource, Status.PASS, evidence)
         else:
             lines = (read.needs for read in asked if read.failure in NOT_ASKED and read.needs)  # to add to the cluster file
             needs = next(lines, f"an answer from {asked[0].target}")
-            yield view.judge(resource, Status.UNKNOWN, evidence, error="no read was answered", needs=needs)
+            yield view.unknown(resource, "no read was answered", needs, evidence)

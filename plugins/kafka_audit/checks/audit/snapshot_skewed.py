@@ -8,7 +8,7 @@ def snapshot_skewed(view: ClusterView) -> Judgements:
     samples = view.of(Sample)
     info = view.info
     if not samples or info is None:
-        yield view.judge("cluster", Status.UNKNOWN, error="no timestamps were recorded", needs="another audit")
+        yield view.unknown("cluster", "no timestamps were recorded", "another audit")
         return
     longest = max((sample.finished_ms - sample.started_ms) / 1000 for sample in samples)
     controllers = {state.controller_version for state in (view.state, view.state_before) if state is not None}
@@ -19,7 +19,7 @@ def snapshot_skewed(view: ClusterView) -> Judgements:
         why.append("the controller changed between two samples")
     gap = None if view.kraft else view.gap("controller")
     if gap is not None and not why:
-        yield view.judge("cluster", Status.UNKNOWN, error=gap.error, needs=gap.needs)
+        yield view.unknown("cluster", gap.error, gap.needs)
         return
     seconds = f"{longest:.1f}"
     status = Status.FAIL if why else Status.PASS

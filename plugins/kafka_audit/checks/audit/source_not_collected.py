@@ -21,8 +21,7 @@ def source_not_collected(view: ClusterView) -> Judgements:
     """A source could not be read, or only in part."""
     reads, silent = view.reads.by_resource, view.reads.silent_brokers
     if not reads:
-        nothing = {"source": "the cluster", "error": "no source was read", "needs": "a source to read"}
-        yield view.judge("cluster", Status.UNKNOWN, nothing)
+        yield view.unknown("cluster", "no source was read", "a source to read", source="the cluster")
     for resource, asked in reads.items():
         failed = [read for read in asked if read.outcome == "failed" and read.failure not in _JUDGED_ELSEWHERE]
         failed = [read for read in failed if read.was_tried] or failed  # it was not tried because of another one

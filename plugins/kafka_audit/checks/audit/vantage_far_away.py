@@ -19,10 +19,10 @@ def vantage_far_away(view: ClusterView) -> Judgements:
     expected = 1 if view.info is None else view.info.client_vantages + view.info.broker_vantages
     if len(times) <= 1 < expected:
         error, needs = "fewer than two vantages probed the brokers", "vantages that reach the brokers"
-        yield view.judge("cluster", Status.UNKNOWN, error=error, needs=needs)
+        yield view.unknown("cluster", error, needs)
         return
     if len(times) <= 1:
-        yield view.judge("cluster", Status.NOT_APPLICABLE, reason="a single vantage connected to the brokers")
+        yield view.not_applicable("cluster", "a single vantage connected to the brokers")
         return
     pairs = [
         (by_endpoint, other, sorted(times[by_endpoint].keys() & times[other].keys()))
@@ -32,7 +32,7 @@ def vantage_far_away(view: ClusterView) -> Judgements:
     ]
     if not pairs:
         error, needs = "no two vantages connected to the same endpoint", "vantages that reach the brokers"
-        yield view.judge("cluster", Status.UNKNOWN, error=error, needs=needs)
+        yield view.unknown("cluster", error, needs)
         return
     far = []
     for vantage, other, both in pairs:

@@ -14,7 +14,7 @@ def controller_rights_missing(view: ClusterView) -> Judgements:
     settings = view.settings
     nodes = sorted(settings.every_file)
     if (nodes or view.zookeeper_read) and not any(settings.get(node, ROLES).state != "unset" for node in nodes):
-        yield view.judge("cluster", Status.NOT_APPLICABLE, who="A node", reason=NO_QUORUM)
+        yield view.not_applicable("cluster", NO_QUORUM, who="A node")
         return
     yield from (_judged(view, node) for node in nodes if node in settings.with_controller_role)
     if not nodes:
@@ -27,13 +27,12 @@ def _judged(view: ClusterView, node: int) -> Judgement:
     evidence: dict[str, object] = {"node": node, "who": who, "key": settings.first_set(node, SUPER_USERS, AUTHORIZER)}
     authorizer = settings.get(node, AUTHORIZER)
     if authorizer.state == "unset":
-        reason = "it runs no authorizer"
-        return view.judge(resource, Status.NOT_APPLICABLE, who=who.capitalize(), reason=reason)
+        return view.not_applicable(resource, "it runs no authorizer", who=who.capitalize())
     if not is_judged(view, node):
         hidden = authorizer.value is None or between.super_users(node) is None
         error = f"{AUTHORIZER} or {SUPER_USERS} is unknown" if hidden else f"{authorizer.value} uses its own rules"
         needs = f"the file as {who} reads it" if hidden else f"the authorizer log of {who}"
-        return view.judge(resource, Status.UNKNOWN, evidence, error=error, needs=needs)
+        return view.unknown(resource, error, needs, evidence)
     found = [*access(view, node)]
     following = view.quorum.now.replicas.keys() - view.quorum.now.late
     for request in found:
@@ -57,7 +56,7 @@ def _judged(view: ClusterView, node: int) -> Judgement:
         elif not needs:
             error = f"ACLs decide whether {principal.names[0]} has ClusterAction"
             needs = f"the ACLs of the cluster, which decide where {SUPER_USERS} does not"
-        return view.judge(resource, Status.UNKNOWN, evidence, error=error, needs=needs)
+        return view.unknown(resource, error, needs, evidence)
     return view.judge(resource, Status.PASS, evidence)
 
 

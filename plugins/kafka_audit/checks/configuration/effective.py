@@ -8,7 +8,7 @@ from functools import cached_property, lru_cache, partial
 from types import MappingProxyType
 from typing import TypeVar
 
-from kafka_audit.checks import ClusterView, Judgement, Judgements, Status
+from kafka_audit.checks import ClusterView, Judgement, Judgements
 from kafka_audit.checks.gaps import no_brokers
 from kafka_audit.configuration.definitions import VERSIONS, definitions
 from kafka_audit.model.tables import DynamicConfig
@@ -172,5 +172,4 @@ def unknown_judgement(effective: Effective, broker: int, error: str, needs: str 
     if needs is None and broker in effective.settings.files and effective.dynamic_unread(broker):
         needs = "DescribeConfigs on Cluster, or read on /config/brokers in ZooKeeper"
     needs = needs or f"DescribeConfigs on Cluster, or server.properties of broker {broker} (`properties` in the cluster file)"
-    evidence = {"broker": broker, "who": f"broker {broker}", "error": error, "needs": needs}
-    return effective.view.judge(f"broker/{broker}", Status.UNKNOWN, evidence)
+    return effective.view.unknown(f"broker/{broker}", error, needs, broker=broker, who=f"broker {broker}")

@@ -8,13 +8,12 @@ from kafka_audit.configuration.behaviour import metadata_release
 def features_not_finalized(view: ClusterView) -> Judgements:
     """The cluster still uses the metadata.version of an earlier release."""
     if not view.kraft:
-        yield view.judge("cluster", Status.NOT_APPLICABLE, reason=NO_QUORUM)
+        yield view.not_applicable("cluster", NO_QUORUM)
         return
     found = view.features.get(METADATA_VERSION)
     if found is None or found.finalized is None or (found.supported is None and not found.differs):
         error = "no broker reported a finalized metadata.version"
-        needs = "an answer to ApiVersions from a broker of Kafka 3.3 or later"
-        yield view.judge("cluster", Status.UNKNOWN, error=error, needs=needs)
+        yield view.unknown("cluster", error, "an answer to ApiVersions from a broker of Kafka 3.3 or later")
         return
     evidence: dict[str, object] = {"finalized": metadata_release(found.finalized), "level": f"level {found.finalized}"}
     if found.differs:

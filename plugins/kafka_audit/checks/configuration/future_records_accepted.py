@@ -35,7 +35,7 @@ def _judged(effective: Effective) -> Judgements:
             yield unknown_judgement(effective, broker, "its release is unknown")
         elif bound < 0:
             reason = f"before Kafka {behaviour('future_times_apart').first} one bound holds for old and for future records"
-            yield view.judge(f"broker/{broker}", Status.NOT_APPLICABLE, evidence, reason=reason)
+            yield view.not_applicable(f"broker/{broker}", reason, evidence)
         else:
             yield view.judge(f"broker/{broker}", Status.FAIL if bound > _YEAR_MS else Status.PASS, evidence)
 

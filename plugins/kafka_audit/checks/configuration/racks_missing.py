@@ -12,7 +12,7 @@ def racks_missing(view: ClusterView) -> Judgements:
     racks = {broker: effective.get(broker, _KEY) for broker in effective.brokers if effective.was_read(broker)}
     named = [broker for broker, rack in racks.items() if rack.explicit]
     if racks and len(racks) == len(effective.brokers) and not named and all(rack.known for rack in racks.values()):
-        yield view.judge("cluster", Status.NOT_APPLICABLE, reason="no broker has a rack")
+        yield view.not_applicable("cluster", "no broker has a rack")
         return
     yield from unread_judgements(effective)
     for broker, rack in racks.items():

@@ -24,7 +24,7 @@ def _judged(effective: Effective, size: int) -> Judgements:
         resource, found = f"broker/{broker}", {key: effective.get(broker, key).number for key in (_FACTOR, _IN_SYNC, *_INTERNAL)}
         known = {key: number for key, number in found.items() if number is not None}
         if size == 1 and effective.between.asked:
-            yield view.judge(resource, Status.NOT_APPLICABLE, reason="the cluster has one broker")
+            yield view.not_applicable(resource, "the cluster has one broker")
         elif size == 1:
             yield unknown_judgement(effective, broker, "the number of brokers is unknown", "the files of the other brokers")
         elif len(known) < len(found):
@@ -44,13 +44,13 @@ def _at_controller(effective: Effective, node: int, size: int) -> Judgement:
     text = (setting.value or next(iter(defaults(_FACTOR)), None) or "").strip()
     view, resource, who = effective.view, f"controller/{node}", f"controller {node}"
     if size == 1 and effective.between.asked and effective.brokers:
-        return view.judge(resource, Status.NOT_APPLICABLE, reason="the cluster has one broker")
+        return view.not_applicable(resource, "the cluster has one broker")
     if size == 1:
         error, needs = "the number of brokers is unknown", "the files of the brokers"
-        return view.judge(resource, Status.UNKNOWN, who=who, error=error, needs=needs)
+        return view.unknown(resource, error, needs, who=who)
     if not setting.known or not text.isdecimal():
         needs = f"server.properties of {who}, as it reads the file"
-        return view.judge(resource, Status.UNKNOWN, who=who, error=f"{_FACTOR} unknown", needs=needs)
+        return view.unknown(resource, f"{_FACTOR} unknown", needs, who=who)
     factor, enough = int(text), min(_ENOUGH, size)
     evidence: dict[str, object] = {"node": node, "who": who, "of": "of", "factor": factor, "with": ""}
     if factor >= enough:

@@ -49,7 +49,7 @@ def _judged(view: ClusterView) -> Judgements:
         lines = set_lines(settings, node)
         if lines is None:
             needs = f"DescribeConfigs on Cluster, or server.properties of {who} (`properties` in the cluster file)"
-            yield view.judge(party, Status.UNKNOWN, who=who, error="its settings were not read", needs=needs)
+            yield view.unknown(party, "its settings were not read", needs, who=who)
             continue
         found = {ignored.key: ignored for ignored in _ignored(view, node, lines) if _KEY.fullmatch(ignored.key)}
         for ignored in found.values():

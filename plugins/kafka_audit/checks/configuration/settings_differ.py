@@ -34,7 +34,7 @@ def settings_differ(view: ClusterView) -> Judgements:
         if alone is None:
             yield unknown_judgement(effective, reported[0], "no settings of another broker were read")
         else:
-            yield view.judge("cluster", Status.NOT_APPLICABLE, reason=alone)
+            yield view.not_applicable("cluster", alone)
         return
     values = {key: {broker: effective.get(broker, key) for broker in reported} for key in _MANAGED}
     found: dict[int, list[Judgement]] = {broker: [] for broker in reported}

@@ -13,6 +13,6 @@ def unclean_topics(view: ClusterView) -> Judgements:
         evidence = {"count": found.filled, "topics": found.first, "from": " from Kafka 3.9 on" if later else ""}
         yield view.judge("cluster", Status.FAIL, evidence, severity=Severity.LOW if later else None)
     elif gap is not None and gap.topics_unread:
-        yield view.judge("cluster", Status.UNKNOWN, error=gap.error, needs=gap.needs)
+        yield view.unknown("cluster", gap.error, gap.needs)
     else:
         yield view.judge("cluster", Status.PASS)

@@ -10,7 +10,7 @@ def versions_differ(view: ClusterView) -> Judgements:
     """Brokers run different versions, or use different versions of the inter-broker protocol."""
     effective = Effective(view)
     if len(effective.brokers) == 1:
-        yield view.judge("cluster", Status.NOT_APPLICABLE, reason="a single broker is known")
+        yield view.not_applicable("cluster", "a single broker is known")
         return
     offers = offered_apis(view)
     software = commonest(offers) if offers else ()

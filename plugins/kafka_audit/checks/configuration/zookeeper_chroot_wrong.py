@@ -14,8 +14,7 @@ def zookeeper_chroot_wrong(view: ClusterView) -> Judgements:
     settings = view.settings
     brokers = [broker for broker in view.inter_broker.brokers if settings.get(broker, _KEY).state != "unset"]
     if view.kraft or (not brokers and view.inter_broker.brokers):
-        reason = NO_ZOOKEEPER if view.kraft else f"no broker sets {_KEY}"
-        yield view.judge("cluster", Status.NOT_APPLICABLE, reason=reason)
+        yield view.not_applicable("cluster", NO_ZOOKEEPER if view.kraft else f"no broker sets {_KEY}")
         return
     found = {broker: settings.get(broker, _KEY) for broker in brokers}
     chroots = {broker: chroot_of(setting.value) for broker, setting in found.items() if setting.value}
@@ -28,7 +27,7 @@ def zookeeper_chroot_wrong(view: ClusterView) -> Judgements:
         if broker not in chroots or (alone and "," not in chroots[broker]):
             error = f"{_KEY} of the other brokers is unknown" if broker in chroots else f"{_KEY} is unknown"
             needs = "DescribeConfigs on Cluster, or server.properties of every broker as it gets it"
-            yield view.judge(resource, Status.UNKNOWN, evidence, error=error, needs=needs)
+            yield view.unknown(resource, error, needs, evidence)
             continue
         chroot = chroots[broker]
         others = [other for other, other_chroot in chroots.items() if other_chroot == usual]
@@ -39,7 +38,7 @@ def zookeeper_chroot_wrong(view: ClusterView) -> Judgements:
         elif chroot == usual and undecided:
             error = "as many brokers have another chroot, and that of the others is unknown"
             needs = "DescribeConfigs on Cluster, or server.properties of every broker as it gets it"
-            yield view.judge(resource, Status.UNKNOWN, evidence, error=error, needs=needs)
+            yield view.unknown(resource, error, needs, evidence)
         elif chroot == usual:
             yield view.judge(resource, Status.PASS, evidence, chroot=chroot or "/")
         else:

@@ -15,13 +15,12 @@ def broker_fenced(view: ClusterView) -> Judgements:
     """A broker is registered with the controllers, and the controllers have fenced it."""
     quorum = view.quorum
     if not view.kraft:
-        yield view.judge("cluster", Status.NOT_APPLICABLE, reason=NO_QUORUM)
+        yield view.not_applicable("cluster", NO_QUORUM)
         return
     now, before = quorum.now, quorum.before
     reporting = _reporting(view) & now.answering
     if not reporting:
-        error, needs = "no broker offers DescribeCluster version 2", "Kafka 4.0 or later"
-        yield view.judge("cluster", Status.UNKNOWN, who="any broker", error=error, needs=needs)
+        yield view.unknown("cluster", "no broker offers DescribeCluster version 2", "Kafka 4.0 or later", who="any broker")
         return
     evidence: dict[str, object] = {
         "known": len(now.answering),

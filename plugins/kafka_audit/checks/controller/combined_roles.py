@@ -12,10 +12,10 @@ def combined_roles(view: ClusterView) -> Judgements:
     effective = Effective(view)
     roles = {broker: effective.settings.get(broker, _KEY) for broker in view.inter_broker.brokers}
     if roles and not any(setting.value for setting in roles.values()) and not view.kraft:
-        yield view.judge("cluster", Status.NOT_APPLICABLE, reason=NO_QUORUM)
+        yield view.not_applicable("cluster", NO_QUORUM)
         return
     if len({*roles, *view.settings.controllers}) == 1 and view.inter_broker.asked:
-        yield view.judge("cluster", Status.NOT_APPLICABLE, reason="the cluster has one node")
+        yield view.not_applicable("cluster", "the cluster has one node")
         return
     yield from unread_judgements(effective)
     yield from one_finding(view, _judged(effective))

@@ -59,7 +59,7 @@ def _by_claim(view: ClusterView, claim: KraftClaim, epoch: str) -> Judgement:
     named = f"/controller names KRaft controller {claim.node}"
     if claim.gap is not None:
         error, needs = claim.gap
-        return view.judge("cluster", Status.UNKNOWN, error=f"{named}, and none was asked: {error}", needs=needs)
+        return view.unknown("cluster", f"{named}, and none was asked: {error}", needs)
     fault = f"{named}, which does not act: {claim.shown_by}"
     if claim.confidence is Confidence.SUSPECTED:
         fault += "; not ruled out: KRaft controllers that run and reach no broker"
@@ -109,7 +109,7 @@ def _unread(view: ClusterView) -> Judgement:
         fault = f"{counted(blind, 'broker')} that answered in two samples list no broker, as if all of them were fenced"
         return _fail(view, fault, "none", Confidence.INFERRED)
     error, needs = view.quorum.unread()
-    return view.judge("cluster", Status.UNKNOWN, error=error, needs=needs)
+    return view.unknown("cluster", error, needs)
 
 
 def _led(view: ClusterView, leader: QuorumView) -> Judgement:

@@ -24,7 +24,7 @@ def _beside_zookeeper(view: ClusterView) -> Judgements:
     for observer, effect in view_effects(view, "controller"):
         who = f"broker {observer.name}"
         if controller is None:
-            yield view.judge(observer.resource, Status.NOT_APPLICABLE, who=who, subject=start_upper(who), reason=_ABSENT)
+            yield view.not_applicable(observer.resource, _ABSENT, who=who, subject=start_upper(who))
             continue
         reported = () if effect.difference is None else effect.difference.brokers
         zombie = f" {_ZOMBIE}" if observer.name in map(str, reported) else ""
@@ -45,11 +45,12 @@ def _among_observers(view: ClusterView) -> Judgements:
     quorum = view.quorum
     clusters = sorted({row.kafka_cluster_id for row in view.newest(BrokerView) if row.kafka_cluster_id})
     if len(clusters) > 1:
-        evidence = {
-            "error": f"the addresses lead to clusters {listing(clusters)}, see KA110",
-            "needs": "addresses of one cluster",
-        }
-        yield view.judge("cluster", Status.UNKNOWN, evidence, who="any broker or controller")
+        yield view.unknown(
+            "cluster",
+            f"the addresses lead to clusters {listing(clusters)}, see KA110",
+            "addresses of one cluster",
+            who="any broker or controller",
+        )
         return
     yield from no_quorum(view, "any broker or controller")
     right = quorum.now.newest

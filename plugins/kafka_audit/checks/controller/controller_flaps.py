@@ -28,8 +28,7 @@ def controller_flaps(view: ClusterView) -> Judgements:
     after = None if state is None else state.controller_epoch
     evidence = {"minutes": rounded(passed), "before": before, "after": after}
     if state is None or before is None or after is None or passed is None:
-        unknown = {"error": "/controller_epoch is absent", "needs": "a /controller_epoch in both snapshots"}
-        yield view.judge("cluster", Status.UNKNOWN, {**evidence, **unknown})
+        yield view.unknown("cluster", "/controller_epoch is absent", "a /controller_epoch in both snapshots", evidence)
         return
     rise = max(after - before, 0)
     taken_over = 1 if state.controller_id is None else 0  # by a KRaft controller, in a migration
@@ -54,8 +53,7 @@ def _of_quorum(view: ClusterView) -> Judgement:
     evidence = {"minutes": rounded(passed), "before": before, "after": after}
     if before is None or after is None or passed is None:
         error, needs = view.quorum.unread() if after is None else ("the previous snapshot did not read it", "another audit")
-        details = {"error": f"the epoch of the quorum is unknown: {error}", "needs": needs}
-        return view.judge("cluster", Status.UNKNOWN, {**evidence, **details})
+        return view.unknown("cluster", f"the epoch of the quorum is unknown: {error}", needs, evidence)
     rise = max(after - before, 0)
     flaps = rise > most_elections(len(view.quorum.now.voters)) and rise * _MINUTES > passed
     return view.judge("cluster", Status.FAIL if flaps else Status.PASS, evidence, rise=rise)

@@ -9,8 +9,7 @@ def controller_unreachable(view: ClusterView) -> Judgements:
     """The address of a KRaft controller does not answer."""
     paths = [path for path in view.derived(controller_paths) if path.is_listed]
     if not paths:
-        reason = "the cluster file names no controllers"
-        yield view.judge("cluster", Status.NOT_APPLICABLE, reason=reason)
+        yield view.not_applicable("cluster", "the cluster file names no controllers")
     for path in paths:
         evidence = {"address": clean(path.address), "layer": path.layer, "error": clean(path.error)}
         if path.state == "open":

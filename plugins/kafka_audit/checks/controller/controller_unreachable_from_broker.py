@@ -12,8 +12,7 @@ def controller_unreachable_from_broker(view: ClusterView) -> Judgements:
     alive = {path.address for path in paths if path.reaches}
     hosts = sorted({path.source for path in paths if path.role == "broker" and path.source is not None})
     if not hosts:
-        reason = "no vantage with role broker probed a controller"
-        yield view.judge("cluster", Status.NOT_APPLICABLE, reason=reason)
+        yield view.not_applicable("cluster", "no vantage with role broker probed a controller")
     for broker in hosts:
         own = [path for path in paths if path.role == "broker" and path.source == broker]
         reached = {path.address for path in own if path.state == "open"}
@@ -28,21 +27,20 @@ def controller_unreachable_from_broker(view: ClusterView) -> Judgements:
         if lasting and lost and not hurts:
             error = f"this vantage reaches no address of any party, broker {broker}'s own among them"
             needs = f"a vantage on the host of broker {broker}: let its `command` run `hostname` and `ip route`"
-            yield view.judge(f"broker/{broker}", Status.UNKNOWN, evidence, error=error, needs=needs)
+            yield view.unknown(f"broker/{broker}", error, needs, evidence)
         elif lasting and there is False:
             error = f"broker {broker} fetches from the leader of the quorum, which this vantage does not reach"
             needs = f"a vantage on the host of broker {broker}"
-            yield view.judge(f"broker/{broker}", Status.UNKNOWN, evidence, error=error, needs=needs)
+            yield view.unknown(f"broker/{broker}", error, needs, evidence)
         elif lasting:
             evidence |= {"addresses": addresses, "count": len(addresses), "error": ", ".join(errors)}
             severity = Severity.CRITICAL if hurts and len(addresses) == len(alive) else Severity.HIGH
             confidence = Confidence.MEASURED if there and not lost else Confidence.SUSPECTED
             yield view.judge(f"broker/{broker}", Status.FAIL, evidence, severity=severity, confidence=confidence)
         elif not alive:
-            unknown = {"error": "no host reaches a controller", "needs": "a controller that answers (KA211)"}
-            yield view.judge(f"broker/{broker}", Status.UNKNOWN, evidence | unknown)
+            yield view.unknown(f"broker/{broker}", "no host reaches a controller", "a controller that answers (KA211)", evidence)
         elif missed:
             needs = next((path.needs for path in missed if path.needs), "another audit")
-            yield view.judge(f"broker/{broker}", Status.UNKNOWN, evidence, error=", ".join(errors), needs=needs)
+            yield view.unknown(f"broker/{broker}", ", ".join(errors), needs, evidence)
         else:
             yield view.judge(f"broker/{broker}", Status.PASS, evidence)

@@ -11,7 +11,7 @@ def controller_without_vote(view: ClusterView) -> Judgements:
         return
     if not now.is_dynamic:
         reason = "the voters are set in controller.quorum.voters, and none of the voters reports a directory"
-        yield view.judge("cluster", Status.NOT_APPLICABLE, reason=reason)
+        yield view.not_applicable("cluster", reason)
         return
     voters = {row.replica_id: row.directory_id for row in now.listed if row.voter}
     lasting = {(row.replica_id, row.directory_id) for row in before.listed if not row.voter} if before else set()
@@ -40,8 +40,7 @@ def controller_without_vote(view: ClusterView) -> Judgements:
             evidence["old"] = "OLD_DIRECTORY"
             evidence["step"] = "If it is meant to vote, add it once it has caught up; no voter has to be removed."
             confidence = Confidence.MEASURED if sure else Confidence.SUSPECTED
-            severity = Severity.MEDIUM
-            yield view.judge(f"controller/{node}", Status.FAIL, evidence, severity=severity, confidence=confidence)
+            yield view.judge(f"controller/{node}", Status.FAIL, evidence, severity=Severity.MEDIUM, confidence=confidence)
     if not judged:
         yield view.judge("cluster", Status.PASS, voters=len(voters))
 

@@ -15,7 +15,7 @@ def epoch_went_back(view: ClusterView) -> Judgements:
     fell = next((row for row in view.differences.of(EpochChange) if row.kind == "fell"), None)
     if view.kraft and fell is not None and (silent := _silent(view)):
         error = f"{listing(silent)} returned a view in the previous snapshot and returns none now"
-        yield view.judge("cluster", Status.UNKNOWN, error=error, needs="the view of every broker")
+        yield view.unknown("cluster", error, "the view of every broker")
         return
     confidence = Confidence.INFERRED if view.kraft else Confidence.MEASURED
     many = fell is not None and fell.partitions > LISTED
@@ -66,5 +66,5 @@ def _of_cluster(view: ClusterView, partitions: EpochChange | None) -> Judgement:
         error, needs = "/controller_epoch is absent", "a /controller_epoch in both snapshots"
         if view.kraft:
             error, needs = "the quorum was not read in both snapshots", "an answer to DescribeQuorum in two snapshots"
-        return view.judge("cluster", Status.UNKNOWN, what=what, before=before, after=after, error=error, needs=needs)
+        return view.unknown("cluster", error, needs, what=what, before=before, after=after)
     return view.judge("cluster", Status.PASS, what=what, before=before, after=after)

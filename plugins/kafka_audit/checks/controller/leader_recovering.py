@@ -12,5 +12,4 @@ def leader_recovering(view: ClusterView) -> Judgements:
     elif fault.repeated:
         yield view.judge("cluster", Status.FAIL, count=fault.repeated, total=total, partitions=fault.first)
     else:
-        error = f"{fault.partitions} partitions in one sample"
-        yield view.judge("cluster", Status.UNKNOWN, total=total, error=error, needs="another audit")
+        yield view.unknown("cluster", f"{fault.partitions} partitions in one sample", "another audit", total=total)

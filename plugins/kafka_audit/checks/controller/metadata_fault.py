@@ -11,7 +11,7 @@ _FATAL = "fatal_fault"
 def metadata_fault(view: ClusterView) -> Judgements:
     """A controller or broker exited, or did not load or apply a part of the metadata."""
     if not view.kraft:
-        yield view.judge("cluster", Status.NOT_APPLICABLE, reason=NO_QUORUM)
+        yield view.not_applicable("cluster", NO_QUORUM)
         return
     reads = {node: log_reads[-1] for node, log_reads in view.reads.of_logs.items()}
     lines: dict[int, LogLine] = {}
@@ -19,7 +19,7 @@ def metadata_fault(view: ClusterView) -> Judgements:
         if line.broker_id not in lines or _order(line) > _order(lines[line.broker_id]):
             lines[line.broker_id] = line
     if not reads and not lines:
-        yield view.judge("cluster", Status.NOT_APPLICABLE, reason="the cluster file names no `logs`")
+        yield view.not_applicable("cluster", "the cluster file names no `logs`")
     for node in sorted({*reads, *lines}):
         party = view.party(node)
         resource, read, row = party.replace(" ", "/"), reads.get(node), lines.get(node)
@@ -30,8 +30,7 @@ def metadata_fault(view: ClusterView) -> Judgements:
             evidence["exception"] = row.exception
             yield view.judge(resource, Status.FAIL, evidence)
         elif read is not None and read.outcome == "failed":
-            needs = read.needs or f"the log of {party}"
-            yield view.judge(resource, Status.UNKNOWN, evidence, error=read.error or "not read", needs=needs)
+            yield view.unknown(resource, read.error or "not read", read.needs or f"the log of {party}", evidence)
         else:
             yield view.judge(resource, Status.PASS, evidence)
 

@@ -30,10 +30,9 @@ def migration_in_progress(view: ClusterView) -> Judgements:
             without_zookeeper=tuple(sorted(sides.without)) or None,
         )
     elif not reads:
-        yield view.judge("cluster", Status.NOT_APPLICABLE, reason="the cluster file names no ZooKeeper")
+        yield view.not_applicable("cluster", "the cluster file names no ZooKeeper")
     elif reads[0].outcome == "failed":
-        evidence = {"error": f"/controller was not read: {reads[0].error}", "needs": reads[0].needs or "a ZooKeeper that answers"}
-        yield view.judge("cluster", Status.UNKNOWN, evidence)
+        yield view.unknown("cluster", f"/controller was not read: {reads[0].error}", reads[0].needs or "a ZooKeeper that answers")
     else:
         yield view.judge("cluster", Status.PASS)
 

@@ -19,12 +19,12 @@ def next_election_fails(view: ClusterView) -> Judgements:
     evidence: dict[str, object] = {"who": _VOTERS, "leader": leader, "voters": tuple(sorted(voters.all))}
     if len(voters.all) < _FEWEST:
         reason = "fewer than three voters have no majority without one of them (KA217)"
-        yield view.judge("cluster", Status.NOT_APPLICABLE, evidence, reason=reason)
+        yield view.not_applicable("cluster", reason, evidence)
         return
     elections = {lost: election_without({lost}, voters, edges.passes) for lost in sorted(voters.all)}
     if elections.get(leader) == "short":  # a leader that was removed leads until that is committed
         reason = "so many voters lag that there is no majority without the leader (KA209)"
-        yield view.judge("cluster", Status.NOT_APPLICABLE, evidence, reason=reason)
+        yield view.not_applicable("cluster", reason, evidence)
         return
     failing = tuple(lost for lost, state in elections.items() if state == "fails")
     cut = edges.cut()

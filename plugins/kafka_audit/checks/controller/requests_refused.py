@@ -14,7 +14,7 @@ _REFUSES = "controller_refuses"
 def requests_refused(view: ClusterView) -> Judgements:
     """A controller rejects the requests of other controllers or of brokers, because their principal may not act there."""
     if not view.kraft:
-        yield view.judge("cluster", Status.NOT_APPLICABLE, reason=NO_QUORUM)
+        yield view.not_applicable("cluster", NO_QUORUM)
         return
     rows = view.logs.of_nodes("KA220")
     alive, counting = _alive(view), set(rows)

@@ -18,14 +18,13 @@ def voter_address_differs(view: ClusterView) -> Judgements:
     if now.newest is None:
         return
     if not now.is_dynamic:
-        reason = "the voters are set in controller.quorum.voters (KA213)"
-        yield view.judge("cluster", Status.NOT_APPLICABLE, reason=reason)
+        yield view.not_applicable("cluster", "the voters are set in controller.quorum.voters (KA213)")
         return
     settings = view.settings
     voters = quorum_addresses(now.addresses, settings.of_controllers)
     if not voters:
         error, needs = "the leader reports no addresses", "DescribeQuorum version 2 (Kafka 3.9)"
-        yield view.judge("cluster", Status.UNKNOWN, who="a node", error=error, needs=needs)
+        yield view.unknown("cluster", error, needs, who="a node")
         return
     for node in sorted({*view.inter_broker.brokers, *settings.controllers, *voters}):
         resource = f"{'broker' if node in view.inter_broker.brokers else 'controller'}/{node}"
@@ -38,7 +37,7 @@ def voter_address_differs(view: ClusterView) -> Judgements:
             yield view.judge(resource, Status.PASS, evidence)
         else:
             needs = f"DescribeConfigs on Cluster, or server.properties of node {node} (`properties` in the cluster file)"
-            yield view.judge(resource, Status.UNKNOWN, evidence, error="its settings are unknown", needs=needs)
+            yield view.unknown(resource, "its settings are unknown", needs, evidence)
 
 
 def _own(settings: Settings, node: int, voters: Mapping[int, HostPort]) -> str | None:

@@ -20,7 +20,7 @@ def voters_down(view: ClusterView) -> Judgements:
     evidence: dict[str, object] = {"total": len(voters), "leader": now.newest.leader_id}
     if not now.behind_ms:
         error, needs = NO_TIMES
-        yield view.judge("cluster", Status.UNKNOWN, evidence, error=error, needs=needs)
+        yield view.unknown("cluster", error, needs, evidence)
         return
     down = [voter for voter in voters if voter in now.late]
     if not down:

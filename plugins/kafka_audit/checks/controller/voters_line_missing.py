@@ -14,11 +14,11 @@ _DYNAMIC = "the voters are in the metadata log (kraft.version 1)"
 def voters_line_missing(view: ClusterView) -> Judgements:
     """A controller of a static quorum names no voters, only bootstrap servers."""
     if not view.kraft:
-        yield view.judge("cluster", Status.NOT_APPLICABLE, reason=NO_QUORUM)
+        yield view.not_applicable("cluster", NO_QUORUM)
         return
     level = _level(view)
     if view.quorum.now.is_dynamic or level:
-        yield view.judge("cluster", Status.NOT_APPLICABLE, reason=_DYNAMIC)
+        yield view.not_applicable("cluster", _DYNAMIC)
         return
     settings = view.settings
     voters = {node: settings.get(node, VOTERS) for node in sorted(settings.with_controller_role | {*view.quorum.now.voters})}
@@ -33,14 +33,14 @@ def voters_line_missing(view: ClusterView) -> Judgements:
             yield view.judge(resource, Status.PASS, evidence)
         elif level is None:
             error, needs = "the finalized kraft.version is unknown", "an answer of a broker to ApiVersions"
-            yield view.judge(resource, Status.UNKNOWN, evidence, error=error, needs=needs)
+            yield view.unknown(resource, error, needs, evidence)
         else:
             severity = Severity.HIGH if left or unread else Severity.CRITICAL
             yield view.judge(resource, Status.FAIL, evidence, severity=severity, source=servers.source)
     if unread or not voters:
         who = f"{'controllers' if len(unread) > 1 else 'controller'} {listing(map(str, unread))}" if unread else "any controller"
         needs = "`controllers` in the cluster file, or their server.properties (`properties` there)"
-        yield view.judge("cluster", Status.UNKNOWN, who=who, error=f"{VOTERS} is unknown", needs=needs)
+        yield view.unknown("cluster", f"{VOTERS} is unknown", needs, who=who)
 
 
 def _level(view: ClusterView) -> int | None:

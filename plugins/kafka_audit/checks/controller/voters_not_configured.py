@@ -46,11 +46,10 @@ def voters_not_configured(view: ClusterView) -> Judgements:
         late = node in now.late or not asked
         listens = other_listener(settings, node, named_by[node][node]) if node in named and late else None
         if found.state == "unset":
-            reason = f"node {node} has no {_KEY}"
-            yield view.judge(resource, Status.NOT_APPLICABLE, reason=reason)
+            yield view.not_applicable(resource, f"node {node} has no {_KEY}")
         elif not named:
             needs = f"DescribeConfigs on Cluster, or server.properties of node {node} (`properties` in the cluster file)"
-            yield view.judge(resource, Status.UNKNOWN, evidence, error=f"{_KEY} is unknown", needs=needs)
+            yield view.unknown(resource, f"{_KEY} is unknown", needs, evidence)
         elif named != voters:
             fault = f"voters {listing(map(str, named))}, but {right} voters {listing(map(str, voters))}"
             severity, effect = _consequence(view, node, {*named}, {*voters})
@@ -65,7 +64,7 @@ def voters_not_configured(view: ClusterView) -> Judgements:
             evidence["elsewhere"] = tuple(others)
             yield view.judge(resource, Status.FAIL, evidence, severity=Severity.MEDIUM)
         elif single:
-            yield view.judge(resource, Status.NOT_APPLICABLE, reason="no other file names voters")
+            yield view.not_applicable(resource, "no other file names voters")
         else:
             yield view.judge(resource, Status.PASS, evidence | {"named": tuple(named)})
     if not nodes:
@@ -90,5 +89,4 @@ def _not_compared(view: ClusterView) -> Judgements:
     if view.inter_broker.asked or not view.kraft:
         yield from no_quorum(view, "a broker")
     if view.quorum.now.is_dynamic:
-        reason = "the voters are in the metadata log (kraft.version 1)"
-        yield view.judge("cluster", Status.NOT_APPLICABLE, reason=reason)
+        yield view.not_applicable("cluster", "the voters are in the metadata log (kraft.version 1)")

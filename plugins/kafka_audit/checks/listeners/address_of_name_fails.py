@@ -21,7 +21,7 @@ def address_of_name_fails(view: ClusterView) -> Judgements:
             judged = True
             yield _judged(view, endpoint, found.get(key, ()))
     if not judged:
-        yield view.judge("cluster", Status.NOT_APPLICABLE, reason="no advertised name was seen with several addresses")
+        yield view.not_applicable("cluster", "no advertised name was seen with several addresses")
 
 
 def _judged(view: ClusterView, endpoint: AdvertisedEndpoint, found: Sequence[NameAddress]) -> Judgement:

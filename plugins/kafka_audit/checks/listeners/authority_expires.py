@@ -15,10 +15,10 @@ def authority_expires(view: ClusterView) -> Judgements:
     presented = view.newest(Certificate)
     if not presented and any(endpoint.protocol in TLS for endpoint in view.endpoints.all):
         error, needs = "no certificate was received", "a TLS handshake from this worker with a broker"
-        yield view.judge("cluster", Status.UNKNOWN, error=error, needs=needs)
+        yield view.unknown("cluster", error, needs)
         return
     if not presented:
-        yield view.judge("cluster", Status.NOT_APPLICABLE, reason="no listener uses TLS")
+        yield view.not_applicable("cluster", "no listener uses TLS")
         return
     best = _best(view.newest(AuthorityCertificate))
     found = _signers(best, {row.issuer for row in presented})
@@ -27,7 +27,7 @@ def authority_expires(view: ClusterView) -> Judgements:
             "no issuer of a presented certificate is in a ca_file",
             "`ca_file` in the cluster file, with the whole chain",
         )
-        yield view.judge("cluster", Status.UNKNOWN, error=error, needs=needs)
+        yield view.unknown("cluster", error, needs)
         return
     late = {row.subject: validity_fault(row.not_before_ms, row.not_after_ms, view.started_ms) for row in found}
     faults = {subject: fault for subject, fault in late.items() if fault is not None}

@@ -34,8 +34,7 @@ def _judged(view: ClusterView, endpoint: AdvertisedEndpoint, answers: Mapping[st
         evidence["needs"] = "an open connection to it, and DescribeConfigs on Cluster"
         return view.judge(endpoint.resource, Status.UNKNOWN, evidence)
     if any(len(ids) > 1 and ids[-1] != ids[-2] for ids in answers.values()):
-        evidence |= {"error": "a different broker answered than the time before", "needs": "another audit"}
-        return view.judge(endpoint.resource, Status.UNKNOWN, evidence)
+        return view.unknown(endpoint.resource, "a different broker answered than the time before", "another audit", evidence)
     times = counted(max(map(len, answers.values())), "sample")
     return view.judge(endpoint.resource, Status.PASS, evidence, times=times)
 

@@ -34,7 +34,7 @@ def certificate_expires(view: ClusterView) -> Judgements:
     if not ends:
         missing = _missing(view, endpoints)
         if not missing:
-            yield view.judge("cluster", Status.NOT_APPLICABLE, reason="no listener uses TLS")
+            yield view.not_applicable("cluster", "no listener uses TLS")
         else:
             yield view.judge("cluster", Status.UNKNOWN, missing, who="any broker")
 

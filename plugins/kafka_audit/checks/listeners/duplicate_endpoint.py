@@ -46,7 +46,7 @@ def _judged(view: ClusterView, endpoints: Collection[AdvertisedEndpoint]) -> Jud
         )
     if unread:
         error, needs = f"the listeners of {named(unread)} are unknown", f"DescribeConfigs on Cluster, answered by {named(unread)}"
-        yield view.judge("cluster", Status.UNKNOWN, who="any broker", error=error, needs=needs)
+        yield view.unknown("cluster", error, needs, who="any broker")
 
 
 def _answered(view: ClusterView) -> frozenset[int]:

@@ -27,11 +27,15 @@ def endpoint_judgement(
     evidence = {"broker": endpoint.broker_id, "host": endpoint.host, "port": endpoint.port, "listener": endpoint.listener}
     worst = least_served(edges)
     if not worst and of_brokers:
-        reason = "brokers use it, and no broker's is reached from there"
-        return view.judge(endpoint.resource, Status.NOT_APPLICABLE, evidence, reason=reason)
+        return view.not_applicable(endpoint.resource, "brokers use it, and no broker's is reached from there", evidence)
     if not worst:
-        unknown = {"error": "not probed", "needs": "a vantage with role client that probes this listener"}
-        return view.judge(endpoint.resource, Status.UNKNOWN, {**evidence, **unknown}, reached=reached or None)
+        return view.unknown(
+            endpoint.resource,
+            "not probed",
+            "a vantage with role client that probes this listener",
+            evidence,
+            reached=reached or None,
+        )
     status = {BROKEN: Status.FAIL, WORKS: Status.PASS}.get(worst[0].state, Status.UNKNOWN)
     layer = worst[0].stop
     return view.judge(

@@ -46,7 +46,7 @@ def _judged(facts: Facts, edge: Edge, reading: EdgeReading) -> Judgement:
     error, needs = _gap(facts, edge, reading)
     if not error:
         return view.judge(resource, Status.PASS, known)
-    return view.judge(resource, Status.UNKNOWN, known, error=error, needs=needs)
+    return view.unknown(resource, error, needs, known)
 
 
 def _is_cut(facts: Facts, edge: Edge, reading: EdgeReading) -> bool:

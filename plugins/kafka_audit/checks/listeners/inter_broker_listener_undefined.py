@@ -27,8 +27,7 @@ def inter_broker_listener_undefined(view: ClusterView) -> Judgements:
         used, hidden = between.listener(broker), [key for key in _KEYS if key in lines and lines[key].value is None]
         if hidden or used is None:
             error = f"{hidden[0]} contains a placeholder" if hidden else "its inter-broker listener is unknown"
-            facts = {"who": f"broker {broker}", "error": error, "needs": "the file as the broker reads it"}
-            yield view.judge(f"broker/{broker}", Status.UNKNOWN, facts)
+            yield view.unknown(f"broker/{broker}", error, "the file as the broker reads it", who=f"broker {broker}")
             continue
         properties = {key: row.value for key, row in lines.items() if row.value}
         names = list(dict.fromkeys(entry.listener for entry in entries(properties)))
@@ -36,8 +35,7 @@ def inter_broker_listener_undefined(view: ClusterView) -> Judgements:
         says = _NO_PROTOCOL.format(used.name) if _without_protocol(properties) else _NOT_ADVERTISED.format(",".join(names))
         evidence = {"broker": broker, "listener": used.name, "advertised": tuple(names), "kafka_says": says}
         evidence["key"] = between.settings.first_set(broker, *_KEYS)
-        status = Status.PASS if used.name in names else Status.FAIL
-        yield view.judge(f"broker/{broker}", status, evidence)
+        yield view.judge(f"broker/{broker}", Status.PASS if used.name in names else Status.FAIL, evidence)
 
 
 def _without_protocol(properties: Mapping[str, str]) -> bool:

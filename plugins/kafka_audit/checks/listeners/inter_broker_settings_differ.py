@@ -10,7 +10,7 @@ def inter_broker_settings_differ(view: ClusterView) -> Judgements:
     """Brokers have different settings for the inter-broker listener."""
     effective = Effective(view)
     if len(effective.brokers) == 1:
-        yield view.judge("cluster", Status.NOT_APPLICABLE, reason="a single broker is known")
+        yield view.not_applicable("cluster", "a single broker is known")
         return
     yield from unread_judgements(effective)
     named = {broker: setting for broker in effective.brokers if (setting := _named(effective, broker)) is not None}
@@ -26,8 +26,7 @@ def inter_broker_settings_differ(view: ClusterView) -> Judgements:
         evidence: dict[str, object] = {"broker": broker, "listener": listener, "key": key or _NAME, "how": how}
         evidence["other_brokers"] = tuple(sorted(others))
         evidence |= {"usual": usual, "others": brokers(others), "say": "has" if len(others) == 1 else "have"}
-        status = Status.PASS if listener == usual else Status.FAIL
-        yield view.judge(f"broker/{broker}", status, evidence)
+        yield view.judge(f"broker/{broker}", Status.PASS if listener == usual else Status.FAIL, evidence)
 
 
 def _named(effective: Effective, broker: int) -> tuple[str, str] | None:

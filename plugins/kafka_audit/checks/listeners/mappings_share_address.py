@@ -34,6 +34,5 @@ def _judged(view: ClusterView, edge: ServeEdge, others: list[AdvertisedEndpoint]
         return view.judge(own.resource, Status.PASS, evidence)
     if encrypted and answered_by is None:
         error = f"it shares {edge.via} with others, and the endpoint did not report a broker id"
-        needs = "DescribeConfigs on Cluster"
-        return view.judge(own.resource, Status.UNKNOWN, evidence, who=own.address, error=error, needs=needs)
+        return view.unknown(own.resource, error, "DescribeConfigs on Cluster", evidence, who=own.address)
     return view.judge(own.resource, Status.FAIL, evidence)

@@ -23,8 +23,7 @@ def name_resolves_elsewhere(view: ClusterView) -> Judgements:
     elif compared:
         yield view.judge("cluster", Status.PASS, compared=len(compared))
     elif earlier and not now:
-        error, needs = "no advertised name resolved", "a vantage that resolves the advertised names"
-        yield view.judge("cluster", Status.UNKNOWN, error=error, needs=needs)
+        yield view.unknown("cluster", "no advertised name resolved", "a vantage that resolves the advertised names")
     else:
         reason = "no previous snapshot" if view.previous is None else "no name was probed in both snapshots"
-        yield view.judge("cluster", Status.NOT_APPLICABLE, reason=reason)
+        yield view.not_applicable("cluster", reason)

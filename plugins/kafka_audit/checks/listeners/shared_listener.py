@@ -20,7 +20,7 @@ def _judged(view: ClusterView) -> Judgements:
         if own is None or offered is None:
             error = "its inter-broker listener is unknown" if own is None else "its listeners are unknown"
             needs = f"DescribeConfigs on Cluster, or server.properties of broker {broker} (`properties` in the cluster file)"
-            yield view.judge(resource, Status.UNKNOWN, who=f"broker {broker}", error=error, needs=needs)
+            yield view.unknown(resource, error, needs, who=f"broker {broker}")
             continue
         aside = {name.strip() for key in _OTHERS for name in (between.settings.get(broker, key).value or "").split(",")}
         clients = sorted(offered - aside - {own.name})

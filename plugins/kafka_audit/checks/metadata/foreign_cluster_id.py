@@ -41,7 +41,7 @@ def _in_kraft(view: ClusterView) -> Judgements:
     expected = None if view.info is None else view.info.expect_cluster_id
     if expected is None and len(holders) < 2:  # noqa: PLR2004 -- one id has nothing beside it
         reason = "all brokers that answered report one id, and the cluster file has no `expect.cluster_id`"
-        yield view.judge("cluster", Status.NOT_APPLICABLE, reason=reason)
+        yield view.not_applicable("cluster", reason)
         return
     right = expected or max(holders, key=lambda holder: (holders[holder], holder))
     confidence = Confidence.MEASURED if expected else Confidence.INFERRED

@@ -28,8 +28,7 @@ def leader_denies(view: ClusterView) -> Judgements:
             yield view.judge(resource, Status.PASS, evidence, led=asked[broker].as_leader)
         else:
             gap, reason = reads.gap(broker), {"reason": "it leads no partition, and no view lists a replica of it as offline"}
-            status = Status.UNKNOWN if gap else Status.NOT_APPLICABLE
-            yield view.judge(resource, status, {**evidence, **(gap or reason)})
+            yield view.judge(resource, Status.UNKNOWN if gap else Status.NOT_APPLICABLE, {**evidence, **(gap or reason)})
 
 
 def _denies(row: LeadershipAnswer) -> bool:

@@ -8,10 +8,9 @@ def topic_id_differs(view: ClusterView) -> Judgements:
     found = next(iter(view.differences.of(TopicIdDifference)), None)
     if not any(observer.answered for observer in view.observers):
         error, needs = "no broker returned a view", "an answer from a broker to Metadata"
-        yield view.judge("cluster", Status.UNKNOWN, error=error, needs=needs)
+        yield view.unknown("cluster", error, needs)
     elif found is None:
-        reason = "no broker reports topic ids (before Kafka 2.8)"
-        yield view.judge("cluster", Status.NOT_APPLICABLE, reason=reason)
+        yield view.not_applicable("cluster", "no broker reports topic ids (before Kafka 2.8)")
     elif found.differing:
         yield view.judge(
             "cluster",
@@ -24,6 +23,6 @@ def topic_id_differs(view: ClusterView) -> Judgements:
         )
     elif found.unrepeated:
         error = f"{found.unrepeated} topics differed in one sample"
-        yield view.judge("cluster", Status.UNKNOWN, error=error, needs="another audit", compared=found.compared)
+        yield view.unknown("cluster", error, "another audit", compared=found.compared)
     else:
         yield view.judge("cluster", Status.PASS, compared=found.compared)

@@ -19,17 +19,16 @@ def acls_name_networks(view: ClusterView) -> Judgements:
         return
     between, facts = view.inter_broker, {"target": planned.version}
     if reason := _reason(view, minor):
-        yield view.judge("cluster", Status.NOT_APPLICABLE, facts, reason=reason)
+        yield view.not_applicable("cluster", reason, facts)
     elif not between.holders:
-        yield view.judge("cluster", Status.UNKNOWN, facts, error="no ACLs were read", needs="Describe on Cluster")
+        yield view.unknown("cluster", "no ACLs were read", "Describe on Cluster", facts)
     elif not (found := _dormant(view)):
         yield view.judge("cluster", Status.PASS, facts)
     else:
         denying = [acl for acl in found if acl.permission == "DENY"]
         phrases = [*map(acl_phrase, (*denying, *(acl for acl in found if acl.permission != "DENY")))]
         facts |= {"count": counted(len(found), "ACL"), "acls": listing(phrases, 3), "every": listing(phrases, _MOST)}
-        severity = Severity.HIGH if denying else Severity.MEDIUM
-        yield view.judge("cluster", Status.FAIL, facts, severity=severity)
+        yield view.judge("cluster", Status.FAIL, facts, severity=Severity.HIGH if denying else Severity.MEDIUM)
 
 
 def _reason(view: ClusterView, minor: tuple[int, ...]) -> str:

@@ -20,8 +20,9 @@ def authorizer_to_replace(view: ClusterView) -> Judgements:
         setting = effective.settings.get(broker, _KEY)
         evidence = {"broker": broker, "who": f"broker {broker}", "authorizer": setting.value or "none", "fault": ""}
         if not setting.known:
-            gap = {"error": f"{_KEY} is unknown", "needs": f"DescribeConfigs on Cluster, answered by broker {broker}"}
-            yield view.judge(f"broker/{broker}", Status.UNKNOWN, evidence | gap)
+            yield view.unknown(
+                f"broker/{broker}", f"{_KEY} is unknown", f"DescribeConfigs on Cluster, answered by broker {broker}", evidence
+            )
         elif setting.value in {None, _STANDARD}:
             yield view.judge(f"broker/{broker}", Status.PASS, evidence)
         else:

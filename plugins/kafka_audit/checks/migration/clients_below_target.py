@@ -17,8 +17,7 @@ def clients_below_target(view: ClusterView) -> Judgements:
         yield from no_upgrade(view)
         return
     if not behaviour("old_clients_refused").holds(minor):
-        reason = f"Kafka {planned.version} accepts the clients that the present release accepts"
-        yield view.judge("cluster", Status.NOT_APPLICABLE, reason=reason)
+        yield view.not_applicable("cluster", f"Kafka {planned.version} accepts the clients that the present release accepts")
         return
     facts = {"target": planned.version, "oldest": planned.oldest_client or "not named"}
     fetches = {row.broker_id: row.min_version for row in view.of(BrokerApi) if row.api_key == _FETCH and row.broker_id >= 0}
@@ -27,7 +26,7 @@ def clients_below_target(view: ClusterView) -> Judgements:
     elif planned.oldest_client is None:
         error = "the plan does not name the oldest client, and requests of Kafka do not show it"
         needs = f"{_METRICS} at zero on every broker for as long as the rarest job needs; then `--oldest-client 2.1`"
-        yield view.judge("cluster", Status.UNKNOWN, facts, error=error, needs=needs)
+        yield view.unknown("cluster", error, needs, facts)
     elif version_numbers(planned.oldest_client)[:2] < _OLDEST:
         yield view.judge("cluster", Status.FAIL, facts)
     else:

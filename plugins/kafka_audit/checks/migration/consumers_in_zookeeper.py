@@ -14,8 +14,7 @@ def consumers_in_zookeeper(view: ClusterView) -> Judgements:
         return
     nodes = {row.path: row.children for row in view.newest(ZookeeperNode)}
     if _PATH not in nodes:
-        evidence = {"error": f"{_PATH} was not read", "needs": f"read on {_PATH} in ZooKeeper"}
-        yield view.judge("cluster", Status.UNKNOWN, evidence)
+        yield view.unknown("cluster", f"{_PATH} was not read", f"read on {_PATH} in ZooKeeper")
         return
     names = [path.removeprefix(f"{_PATH}/") for path in nodes if path.startswith(f"{_PATH}/")]
     reported = {"count": counted(nodes[_PATH], "consumer group"), "names": listing(names, 5), "groups": tuple(names) or None}

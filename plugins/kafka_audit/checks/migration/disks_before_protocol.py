@@ -21,8 +21,9 @@ def disks_before_protocol(view: ClusterView) -> Judgements:
         evidence = {"broker": broker, "who": f"broker {broker}", "version": value.text or "unknown", "dirs": dirs}
         if dirs == 0 or (dirs > 1 and not known):
             error = f"{KEY if dirs else 'log.dirs'} is unknown"
-            gap = {"error": error, "needs": f"Describe and DescribeConfigs on Cluster, answered by broker {broker}"}
-            yield view.judge(f"broker/{broker}", Status.UNKNOWN, evidence | gap)
+            yield view.unknown(
+                f"broker/{broker}", error, f"Describe and DescribeConfigs on Cluster, answered by broker {broker}", evidence
+            )
         else:
             old = dirs > 1 and version(value.text or "") < version(behaviour("several_disks_migrate").first)
             yield view.judge(f"broker/{broker}", Status.FAIL if old else Status.PASS, evidence)

@@ -27,6 +27,6 @@ def fault_to_repair_first(view: ClusterView) -> Judgements:
         elif unknown is not None or not verdicts:
             error = (unknown.error if unknown else None) or "the check did not run"
             needs = (unknown.needs if unknown else None) or "an audit of this snapshot"
-            yield view.judge(f"check/{code}", Status.UNKNOWN, evidence, error=error, needs=needs)
+            yield view.unknown(f"check/{code}", error, needs, evidence)
         else:
             yield view.judge(f"check/{code}", Status.PASS, evidence)

@@ -16,8 +16,7 @@ def kept_in_zookeeper(view: ClusterView) -> Judgements:
     failed = next((read for read in view.last_reads if read.operation in _READS and read.outcome == "failed"), None)
     if failed is not None or not view.newest(Registry):
         error = f"{failed.operation}: {failed.error}" if failed else "ZooKeeper was not read"
-        needs = (failed.needs if failed else None) or "a ZooKeeper that answers"
-        yield view.judge("cluster", Status.UNKNOWN, error=error, needs=needs)
+        yield view.unknown("cluster", error, (failed.needs if failed else None) or "a ZooKeeper that answers")
         return
     numbers = {
         "ACL": max((row.acls for row in view.of(AclHolder) if row.observer == "zookeeper"), default=0),

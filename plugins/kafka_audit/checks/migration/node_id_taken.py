@@ -15,8 +15,7 @@ def node_id_taken(view: ClusterView) -> Judgements:
         return
     planned = {row.node_id for row in view.of(PlannedNode)}
     if not planned:
-        evidence = {"error": "the plan contains no node ids", "needs": "the controllers' node ids (--node-ids 3000,3001,3002)"}
-        yield view.judge("cluster", Status.UNKNOWN, evidence)
+        yield view.unknown("cluster", "the plan contains no node ids", "the controllers' node ids (--node-ids 3000,3001,3002)")
     for node in sorted(planned):
         resource = f"node/{node}"
         holder = (
@@ -27,6 +26,6 @@ def node_id_taken(view: ClusterView) -> Judgements:
         if node in view.brokers or node in view.partitions.assigned:
             yield view.judge(resource, Status.FAIL, node=node, holder=holder)
         elif unread := view.gap("topics"):
-            yield view.judge(resource, Status.UNKNOWN, node=node, error=unread.error, needs=unread.needs)
+            yield view.unknown(resource, unread.error, unread.needs, node=node)
         else:
             yield view.judge(resource, Status.PASS, node=node)

@@ -24,7 +24,7 @@ def protocol_not_pinned(view: ClusterView) -> Judgements:
         return
     if view.kraft or behaviour("kraft_only").holds(minor):
         reason = "in KRaft mode the feature metadata.version decides" if view.kraft else "Kafka 4 has no ZooKeeper (KA912)"
-        yield view.judge("cluster", Status.NOT_APPLICABLE, reason=reason)
+        yield view.not_applicable("cluster", reason)
         return
     offers: dict[int, dict[int, int]] = {}
     for row in view.of(BrokerApi):
@@ -40,7 +40,7 @@ def _judged(view: ClusterView, broker: int, target: str, offers: Mapping[int, Ma
     if pinned is None:
         needs = f"DescribeConfigs on Cluster, or server.properties of {who} (`properties` in the cluster file)"
         error = f"{INTER_BROKER_VERSION} of {who} is unknown"
-        return view.judge(resource, Status.UNKNOWN, who=who, error=error, needs=needs)
+        return view.unknown(resource, error, needs, who=who)
     protocol = pinned or target
     facts = {"broker": broker, "who": who, "protocol": protocol, "current": current or "CURRENT_VERSION"}
     unread = None
@@ -56,10 +56,10 @@ def _judged(view: ClusterView, broker: int, target: str, offers: Mapping[int, Ma
                 return view.judge(resource, Status.FAIL, facts, fault=fault, other=other)
     if unread is not None:
         error, needs = f"broker {unread} did not answer ApiVersions", f"an answer from broker {unread}"
-        return view.judge(resource, Status.UNKNOWN, facts, error=error, needs=needs)
+        return view.unknown(resource, error, needs, facts)
     if current is None:
         error, needs = f"{INTER_BROKER_VERSION} in effect is unknown", "DescribeConfigs on Cluster, answered by a broker"
-        return view.judge(resource, Status.UNKNOWN, facts, error=error, needs=needs)
+        return view.unknown(resource, error, needs, facts)
     if version(protocol)[0] > version(current)[0]:
         fault = f"they understand it, but a downgrade to {current} is no longer supported"
         return view.judge(resource, Status.FAIL, facts, severity=Severity.MEDIUM, fault=fault)

@@ -32,8 +32,9 @@ def protocol_too_old(view: ClusterView) -> Judgements:
         if faults:
             yield view.judge(f"broker/{broker}", Status.FAIL, evidence, severity=severity, fault=" and ".join(faults))
         elif not value.known or not value.text:
-            gap = {"error": f"{KEY} is unknown", "needs": f"DescribeConfigs on Cluster, answered by broker {broker}"}
-            yield view.judge(f"broker/{broker}", Status.UNKNOWN, evidence | gap)
+            yield view.unknown(
+                f"broker/{broker}", f"{KEY} is unknown", f"DescribeConfigs on Cluster, answered by broker {broker}", evidence
+            )
         else:
             yield view.judge(f"broker/{broker}", Status.PASS, evidence)
     yield from unread_judgements(effective)

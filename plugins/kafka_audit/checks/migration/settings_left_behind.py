@@ -20,7 +20,6 @@ def settings_left_behind(view: ClusterView) -> Judgements:
     if strangers:
         yield view.judge("cluster", Status.FAIL, names=listing(strangers, 5), znodes=tuple(strangers))
     elif _PATH not in nodes or len(direct) < nodes[_PATH]:
-        evidence = {"error": "the children of /config were not all read", "needs": "read on /config in ZooKeeper"}
-        yield view.judge("cluster", Status.UNKNOWN, evidence)
+        yield view.unknown("cluster", "the children of /config were not all read", "read on /config in ZooKeeper")
     else:
         yield view.judge("cluster", Status.PASS)

@@ -28,7 +28,7 @@ def settings_refused_by_target(view: ClusterView) -> Judgements:
         yield from no_upgrade(view)
         return
     if not view.kraft and behaviour("kraft_only").holds(minor):
-        yield view.judge("cluster", Status.NOT_APPLICABLE, reason="the migration to KRaft comes first (KA912)")
+        yield view.not_applicable("cluster", "the migration to KRaft comes first (KA912)")
         return
     voters = view.quorum.now.voters if view.kraft else ()
     nodes = sorted({*view.inter_broker.brokers, *view.settings.controllers, *voters})
@@ -36,8 +36,7 @@ def settings_refused_by_target(view: ClusterView) -> Judgements:
         yield _judged(view, node, str(planned.version))
     if not nodes:
         needs = "an answer to DescribeConfigs, or `properties` in the cluster file"
-        facts = {"target": planned.version, "who": "any node", "error": "no node is known", "needs": needs}
-        yield view.judge("cluster", Status.UNKNOWN, facts)
+        yield view.unknown("cluster", "no node is known", needs, target=planned.version, who="any node")
 
 
 def _judged(view: ClusterView, node: int, target: str) -> Judgement:
@@ -48,11 +47,10 @@ def _judged(view: ClusterView, node: int, target: str) -> Judgement:
     lines = set_lines(settings, node)
     if lines is None:
         needs = f"server.properties of {who} (`properties` in the cluster file), or `--proposed`"
-        return view.judge(resource, Status.UNKNOWN, facts, error="its settings were not read", needs=needs)
+        return view.unknown(resource, "its settings were not read", needs, facts)
     if any(key.startswith("config.providers") for key in lines):
         needs = f"`kafka-audit lint` on the host of {who}, with the provided values in place"
-        error = "config.providers provide some values"
-        return view.judge(resource, Status.UNKNOWN, facts, error=error, needs=needs)
+        return view.unknown(resource, "config.providers provide some values", needs, facts)
     confidence = Confidence.MEASURED if node in settings.every_file else Confidence.INFERRED
     fault = _fault(lines, target)
     if fault is None:

@@ -60,11 +60,11 @@ def _with_zookeeper(view: ClusterView, minor: tuple[int, ...], facts: dict[str, 
     failed = [read for read in view.last_reads if read.operation in _READS and read.outcome == "failed"]
     if failed:
         error, needs = f"{failed[0].operation} was not read ({failed[0].error})", failed[0].needs or "a ZooKeeper that answers"
-        yield view.judge("cluster", Status.UNKNOWN, facts, error=error, needs=needs)
+        yield view.unknown("cluster", error, needs, facts)
     elif unknown or not view.inter_broker.brokers:
         who = f"broker {unknown[0]}" if unknown else "any broker"
         needs = f"DescribeConfigs on Cluster, answered by {who}"
-        yield view.judge("cluster", Status.UNKNOWN, facts, error=f"the protocol of {who} is unknown", needs=needs)
+        yield view.unknown("cluster", f"the protocol of {who} is unknown", needs, facts)
     facts["why"] = "ZooKeeper mode, and no broker uses a newer protocol"
 
 
@@ -75,7 +75,7 @@ def _with_features(view: ClusterView, minor: tuple[int, ...], facts: dict[str, o
     if missing or not answered:
         who = f"broker {missing[0]}" if missing else "a broker"
         error = f"{who} did not answer ApiVersions"
-        yield view.judge("cluster", Status.UNKNOWN, facts, error=error, needs=_NEEDS_FEATURES)
+        yield view.unknown("cluster", error, _NEEDS_FEATURES, facts)
         return
     nodes = sorted({*view.inter_broker.brokers, *view.settings.controllers})
     migrating = tuple(node for node in nodes if (view.settings.get(node, _MIGRATES).value or "").lower() == "true")
@@ -91,8 +91,7 @@ def _with_features(view: ClusterView, minor: tuple[int, ...], facts: dict[str, o
     unread = [read for read in view.last_reads if read.observer.startswith("controller@") and read.outcome == "failed"]
     if unread and not migrating and behaviour("kraft_only").holds(minor):
         error = f"whether {unread[0].observer} still writes to ZooKeeper: {unread[0].error}"
-        needs = unread[0].needs or "an answer to DescribeConfigs from each controller"
-        yield view.judge("cluster", Status.UNKNOWN, facts, error=error, needs=needs)
+        yield view.unknown("cluster", error, unread[0].needs or "an answer to DescribeConfigs from each controller", facts)
     features, levels = view.features, metadata_levels(minor)
     metadata = features.get(METADATA_VERSION)
     yield from _metadata_faults(view, metadata, minor, levels, facts)

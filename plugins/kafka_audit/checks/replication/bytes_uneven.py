@@ -25,7 +25,7 @@ def bytes_uneven(view: ClusterView) -> Judgements:
     held = {broker: _bytes(view.log_dirs(broker)) for broker in reads.brokers}
     unread = [broker for broker, dirs in held.items() if not dirs]
     if held and not unread and len(held) == 1 and all(len(dirs) == 1 for dirs in held.values()):
-        yield view.judge("cluster", Status.NOT_APPLICABLE, reason="the cluster has one broker with one log dir")
+        yield view.not_applicable("cluster", "the cluster has one broker with one log dir")
         return
     totals = {broker: sum(dirs.values()) for broker, dirs in held.items()}
     above = [] if unread else [(broker, f"broker {broker} has {text}") for broker, text in _above(totals)]
@@ -37,8 +37,7 @@ def bytes_uneven(view: ClusterView) -> Judgements:
         yield view.judge("cluster", Status.FAIL, what=what, broker=ids[0], above=ids)
     elif unread:
         gap = reads.gap(unread[0]) or {"error": "sizes are not in this snapshot", "needs": "an audit by this version"}
-        error = f"{brokers_text(unread)}: {gap['error']}"
-        yield view.judge("cluster", Status.UNKNOWN, error=error, needs=gap["needs"])
+        yield view.unknown("cluster", f"{brokers_text(unread)}: {gap['error']}", gap["needs"])
     elif held:
         yield view.judge("cluster", Status.PASS, brokers=brokers_text(held))
 

@@ -12,7 +12,7 @@ _ERRORS = {14: "COORDINATOR_LOAD_IN_PROGRESS", 15: "COORDINATOR_NOT_AVAILABLE", 
 def coordinator_not_ready(view: ClusterView) -> Judgements:
     """The group coordinator of a broker does not run, or loads its partitions without end."""
     if not any(row.topic == _TOPIC for row in view.differences.of(InternalTopic)):
-        yield view.judge("cluster", Status.NOT_APPLICABLE, reason=f"no topic {_TOPIC} was found")
+        yield view.not_applicable("cluster", f"no topic {_TOPIC} was found")
         return
     reads = BrokerReads(view.last_reads, _READ)
     yield from nothing_asked(view, reads)

@@ -26,13 +26,11 @@ def fetching_stopped(view: ClusterView) -> Judgements:
         resource, evidence = f"broker/{log.broker}", {"broker": log.broker, "who": f"broker {log.broker}"}
         stopped = _stopped(log, missing.get(log.broker, {}))
         if stopped and any(row.error for row in view.log_dirs(log.broker).values()):
-            reason = f"a log dir of broker {log.broker} is offline (KA501)"
-            yield view.judge(resource, Status.NOT_APPLICABLE, evidence, reason=reason)
+            yield view.not_applicable(resource, f"a log dir of broker {log.broker} is offline (KA501)", evidence)
         elif any(stopped.values()):
             yield _judged(view, log, resource, evidence, stopped)
         elif stopped:
-            unknown = {"error": "the ISR changed between two samples, or was sampled once", "needs": "another audit"}
-            yield view.judge(resource, Status.UNKNOWN, evidence | unknown)
+            yield view.unknown(resource, "the ISR changed between two samples, or was sampled once", "another audit", evidence)
         else:
             yield view.judge(resource, Status.UNKNOWN if log.gap else Status.PASS, evidence | dict(log.gap or {}))
 
@@ -43,11 +41,12 @@ def _judged(view: ClusterView, log: OwnLog, resource: str, evidence: dict[str, o
     thread = any(row.signature == _THREAD for row in log.lines)
     errors = {row.detail for row in log.lines if row.signature == _ERROR}
     if not thread and errors.isdisjoint(partitions) and (rate := _rate(view, log.broker)):
-        unknown = {
-            "error": f"it writes the same line when it learns late of a leader epoch, and {rate} holds it back (KA608)",
-            "needs": "an audit without the throttle, or the lines before that one",
-        }
-        return view.judge(resource, Status.UNKNOWN, evidence | unknown)
+        return view.unknown(
+            resource,
+            f"it writes the same line when it learns late of a leader epoch, and {rate} holds it back (KA608)",
+            "an audit without the throttle, or the lines before that one",
+            evidence,
+        )
     is_sure = thread or not errors.isdisjoint(partitions)
     fault = {
         "hedge": "" if is_sure else "possibly ",

@@ -15,7 +15,7 @@ def internal_topic_weak(view: ClusterView) -> Judgements:
     """An internal topic has too few replicas."""
     brokers = len(view.known_brokers)
     if brokers == 1:
-        yield view.judge("cluster", Status.NOT_APPLICABLE, reason="the cluster has one broker")
+        yield view.not_applicable("cluster", "the cluster has one broker")
         return
     enough, topics = min(brokers, _ENOUGH), view.differences.of(InternalTopic)
     weak = [row for row in topics if row.factor < enough]

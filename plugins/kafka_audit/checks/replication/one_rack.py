@@ -1,4 +1,4 @@
-from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
+from kafka_audit.checks import ClusterView, Judgements, Severity, check
 from kafka_audit.checks.replication.partitions import judge_partitions
 
 _SEVERAL = 2
@@ -8,6 +8,6 @@ _SEVERAL = 2
 def one_rack(view: ClusterView) -> Judgements:
     """All replicas of a partition are on one rack."""
     if len({registration.rack for registration in view.brokers.values() if registration.rack is not None}) < _SEVERAL:
-        yield view.judge("cluster", Status.NOT_APPLICABLE, reason="brokers have fewer than two racks (KA708)")
+        yield view.not_applicable("cluster", "brokers have fewer than two racks (KA708)")
     else:
         yield from judge_partitions(view, "one_rack", momentary=False, more=lambda state: {"rack": state.rack})

@@ -44,7 +44,7 @@ def judge_partitions(  # noqa: PLR0913 -- what the checks of the family differ i
             yield view.judge(resource, Status.FAIL, evidence, severity=severity(state))
         else:
             error = f"{evidence['partition']} changed between two samples, or was sampled once"
-            yield view.judge(resource, Status.UNKNOWN, evidence, error=error, needs="another audit")
+            yield view.unknown(resource, error, "another audit", evidence)
     total, unknown = view.partitions.count.partitions, _unknown(view, kind, min_isr=min_isr)
     if unknown:
         yield view.judge("cluster", Status.UNKNOWN, unknown, total=total)

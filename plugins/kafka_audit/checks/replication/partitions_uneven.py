@@ -16,8 +16,7 @@ def partitions_uneven(view: ClusterView) -> Judgements:
     """A broker holds no partition, or more than twice the average."""
     known = sorted(view.brokers)
     if len(known) <= 1:
-        reason = "the cluster has one broker" if known else "no broker is registered"
-        yield view.judge("cluster", Status.NOT_APPLICABLE, reason=reason)
+        yield view.not_applicable("cluster", "the cluster has one broker" if known else "no broker is registered")
         return
     shares = view.partitions.shares
     replicas = {broker: shares[broker].replicas if broker in shares else 0 for broker in known}

@@ -16,8 +16,7 @@ def reassignment_hangs(view: ClusterView) -> Judgements:
     hanging = [row for row, growing in grows.items() if growing is False]
     for row in hanging:
         confidence = Confidence.MEASURED if row.unregistered else Confidence.SUSPECTED
-        resource = f"topic/{row.topic}/partition/{row.partition}"
-        yield view.judge(resource, Status.FAIL, _evidence(row), confidence=confidence)
+        yield view.judge(f"topic/{row.topic}/partition/{row.partition}", Status.FAIL, _evidence(row), confidence=confidence)
     unknown = _unknown(view, len(moving)) or (_NOT_MEASURED if None in grows.values() else {})
     throttle = _throttled(view)
     if unknown:

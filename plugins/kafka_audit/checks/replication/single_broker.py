@@ -16,12 +16,12 @@ def single_broker(view: ClusterView) -> Judgements:
         yield view.judge("cluster", Status.PASS, count=count)
     elif view.info is not None and view.info.expect_single_broker:
         reason = "the cluster file expects a single broker"
-        yield view.judge("cluster", Status.NOT_APPLICABLE, count=count, reason=reason)
+        yield view.not_applicable("cluster", reason, count=count)
     elif len(registered | assigned) > 1 or not registered or expected > 1:
         reason = f"{count} brokers are registered, and others are assigned or expected (KA113)"
-        yield view.judge("cluster", Status.NOT_APPLICABLE, count=count, reason=reason)
+        yield view.not_applicable("cluster", reason, count=count)
     elif not view.kraft and (unread := view.gap("topics")) is not None:
-        yield view.judge("cluster", Status.UNKNOWN, who="any broker", error=unread.error, needs=unread.needs)
+        yield view.unknown("cluster", unread.error, unread.needs, who="any broker")
     else:
         yield view.judge("cluster", Status.FAIL, count=count, broker=min(registered))
 

@@ -1,4 +1,4 @@
-from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
+from kafka_audit.checks import ClusterView, Judgements, Severity, check
 from kafka_audit.checks.replication.partitions import judge_partitions
 
 
@@ -6,7 +6,6 @@ from kafka_audit.checks.replication.partitions import judge_partitions
 def single_replica(view: ClusterView) -> Judgements:
     """A partition has one replica."""
     if len(view.known_brokers) == 1:
-        reason = "the cluster has a single broker (KA612)"
-        yield view.judge("cluster", Status.NOT_APPLICABLE, reason=reason)
+        yield view.not_applicable("cluster", "the cluster has a single broker (KA612)")
     else:
         yield from judge_partitions(view, "single_replica", momentary=False)

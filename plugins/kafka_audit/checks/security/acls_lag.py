@@ -10,7 +10,7 @@ def acls_lag(view: ClusterView) -> Judgements:
     between = view.inter_broker
     if between.kraft or all(between.authorizer(broker).state == "unset" for broker in between.brokers if between.brokers):
         reason = NO_ZOOKEEPER if between.kraft else "no broker runs an authorizer"
-        yield view.judge("cluster", Status.NOT_APPLICABLE, reason=reason)
+        yield view.not_applicable("cluster", reason)
         return
     now, before = ({row.observer: row for row in rows} for rows in (view.newest(AclHolder), view.before(AclHolder)))
     sets: dict[str, set[str]] = {row.acls_digest: set() for row in view.of(AclHolder)}
@@ -19,11 +19,11 @@ def acls_lag(view: ClusterView) -> Judgements:
     for broker in between.brokers:
         evidence, resource = {"broker": broker, "who": f"broker {broker}"}, f"broker/{broker}"
         if between.authorizer(broker).state == "unset":
-            yield view.judge(resource, Status.NOT_APPLICABLE, reason=f"broker {broker} runs no authorizer")
+            yield view.not_applicable(resource, f"broker {broker} runs no authorizer")
             continue
         if between.decides_otherwise(broker):
             reason = f"broker {broker} runs {between.authorizer(broker).value}, which may not use them"
-            yield view.judge(resource, Status.NOT_APPLICABLE, reason=reason)
+            yield view.not_applicable(resource, reason)
             continue
         pairs = [(holders.get("zookeeper"), holders.get(f"broker:{broker}")) for holders in (now, before)]
         theirs, own_holder = pairs[0]

@@ -24,7 +24,7 @@ def inter_broker_login_fails(view: ClusterView) -> Judgements:
             yield _judged(facts, broker, Listener(name=name, protocol=between.protocol(broker, name)))
     if not names:
         error, needs = "no inter-broker listener is known", "DescribeConfigs on Cluster, or `properties` in the cluster file"
-        yield view.judge("cluster", Status.UNKNOWN, who="any broker", error=error, needs=needs)
+        yield view.unknown("cluster", error, needs, who="any broker")
 
 
 def _judged(facts: Facts, broker: int, listener: Listener) -> Judgement:

@@ -41,8 +41,7 @@ def listener_setup_refused(view: ClusterView) -> Judgements:
         resource, evidence = f"broker/{broker}", {"broker": broker, "who": f"broker {broker}"}
         need = _worst(view, broker)
         if need is None or (between.asked and need.status is Status.UNKNOWN):
-            reason = need.says if need else "no listener uses SASL or names a keystore"
-            yield view.judge(resource, Status.NOT_APPLICABLE, evidence, reason=reason)
+            yield view.not_applicable(resource, need.says if need else "no listener uses SASL or names a keystore", evidence)
             continue
         reported = {
             Status.FAIL: {"key": need.key, "what": _what(need), "says": need.says},

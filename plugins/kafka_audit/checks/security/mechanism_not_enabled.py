@@ -25,8 +25,9 @@ def mechanism_not_enabled(view: ClusterView) -> Judgements:
         evidence |= {"protocol": listener.protocol or "unknown", "who": f"broker {broker}", "kafka_says": KAFKA_SAYS}
         evidence["key"] = between.settings.first_set(broker, MECHANISM, own, "sasl.enabled.mechanisms")
         if listener.logs_in and (mechanism is None or not setting.known):
-            facts = {"error": "a mechanism contains a placeholder", "needs": "the file as the broker reads it"}
-            yield view.judge(f"broker/{broker}", Status.UNKNOWN, evidence | facts)
+            yield view.unknown(
+                f"broker/{broker}", "a mechanism contains a placeholder", "the file as the broker reads it", evidence
+            )
             continue
         among = mechanism in enabled
         status = (Status.PASS if among else Status.FAIL) if listener.logs_in else Status.NOT_APPLICABLE

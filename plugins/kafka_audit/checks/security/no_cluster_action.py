@@ -10,8 +10,7 @@ def no_cluster_action(view: ClusterView) -> Judgements:
     """The inter-broker principal has no ClusterAction right at a broker."""
     between = view.inter_broker
     for result in cluster_action_results(view):
-        resource = f"broker/{result.broker}"
-        judgement = view.judge(resource, result.status, result_evidence(between, result))
+        judgement = view.judge(f"broker/{result.broker}", result.status, result_evidence(between, result))
         if result.status is Status.FAIL:
             judgement = replace(judgement, confidence=result.confidence, severity=Severity.HIGH if result.accepted else None)
         yield judgement

@@ -16,8 +16,7 @@ def _judged(view: ClusterView) -> Judgements:
         listener = between.listener(broker)
         if listener is None or listener.protocol is None:
             needs = f"DescribeConfigs on Cluster, or server.properties of broker {broker}"
-            facts = {"who": f"broker {broker}", "error": "its inter-broker listener is unknown", "needs": needs}
-            yield view.judge(f"broker/{broker}", Status.UNKNOWN, facts)
+            yield view.unknown(f"broker/{broker}", "its inter-broker listener is unknown", needs, who=f"broker {broker}")
             continue
         mechanism = between.mechanism(broker).value if listener.logs_in else None
         what = "every record and the brokers' password" if mechanism == "PLAIN" else "every record"

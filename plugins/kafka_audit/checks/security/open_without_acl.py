@@ -15,11 +15,10 @@ def open_without_acl(view: ClusterView) -> Judgements:
         evidence = {"node": broker, "who": party, "subject": start_upper(party), "key": "allow.everyone.if.no.acl.found"}
         evidence["are"] = "will be" if later else "are"
         if authorizer.state == "unset":
-            yield view.judge(resource, Status.NOT_APPLICABLE, evidence, reason="it runs no authorizer")
+            yield view.not_applicable(resource, "it runs no authorizer", evidence)
         elif not authorizer.value or allows is None:
             error = "the key is set but hidden" if authorizer.value else "its settings were not read"
-            needs = f"server.properties of {party} (`properties` in the cluster file)"
-            yield view.judge(resource, Status.UNKNOWN, evidence, error=error, needs=needs)
+            yield view.unknown(resource, error, f"server.properties of {party} (`properties` in the cluster file)", evidence)
         else:
             source = between.settings.get(broker, "allow.everyone.if.no.acl.found").source
             yield view.judge(resource, Status.FAIL if allows or later else Status.PASS, evidence, source=source)

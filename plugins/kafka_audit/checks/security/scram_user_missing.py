@@ -36,8 +36,7 @@ def _judged(view: ClusterView, broker: int) -> Judgement:
         return view.judge(f"broker/{broker}", Status.NOT_APPLICABLE, evidence)
     users = _users(between, broker, listener, mechanism) if listener and mechanism else set()
     if listener is None or not mechanism or len(users) != 1:
-        evidence |= {"error": "its login is unknown", "needs": file}
-        return view.judge(f"broker/{broker}", Status.UNKNOWN, evidence)
+        return view.unknown(f"broker/{broker}", "its login is unknown", file, evidence)
     evidence |= {"user": next(iter(users)), "listener": listener.name}
     evidence["key"] = f"listener.name.{listener.name.lower()}.{mechanism.lower()}.sasl.jaas.config"
     known = view.logins.known_users(broker, listener.name, mechanism)
@@ -47,8 +46,7 @@ def _judged(view: ClusterView, broker: int) -> Judgement:
         ask = "an audit that reads /config/users" if not between.kraft else "a broker that answers DescribeUserScramCredentials"
         evidence |= {"error": "SCRAM users were not read", "needs": ask}
     else:
-        status = Status.PASS if evidence["user"] in known else Status.FAIL
-        return view.judge(f"broker/{broker}", status, evidence)
+        return view.judge(f"broker/{broker}", Status.PASS if evidence["user"] in known else Status.FAIL, evidence)
     return view.judge(f"broker/{broker}", Status.UNKNOWN, evidence)
 
 

@@ -29,7 +29,7 @@ def _alike(view: ClusterView, nodes: Sequence[int]) -> Judgements:
         users, party = known.get(node), between.settings.party(node)
         resource, (kind, _, _) = party.replace(" ", "/"), party.partition(" ")
         if reason := _aside(between, node):
-            yield view.judge(resource, Status.NOT_APPLICABLE, who=party, reason=reason)
+            yield view.not_applicable(resource, reason, who=party)
         elif users is None or len(known) == 1:
             yield _unread_super_users(view, node, hidden=node in reported and users is None)
         else:
@@ -73,4 +73,4 @@ def _unread_super_users(view: ClusterView, broker: int, *, hidden: bool) -> Judg
         f"{_KEY} is set but hidden" if hidden else "its settings were not read" if own else f"super users of {others} are unknown"
     )
     needs = f"server.properties of {party if own else others} (`properties` in the cluster file)"
-    return view.judge(party.replace(" ", "/"), Status.UNKNOWN, who=party, error=error, needs=needs)
+    return view.unknown(party.replace(" ", "/"), error, needs, who=party)

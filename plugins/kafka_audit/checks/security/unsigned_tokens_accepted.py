@@ -15,13 +15,13 @@ def unsigned_tokens_accepted(view: ClusterView) -> Judgements:
         listeners = between.settings.get(broker, "listeners")
         if not listeners.known:
             needs = f"server.properties of {who} (`properties` in the cluster file), or DescribeConfigs on Cluster"
-            yield view.judge(f"broker/{broker}", Status.UNKNOWN, who=who, error="its listeners are unknown", needs=needs)
+            yield view.unknown(f"broker/{broker}", "its listeners are unknown", needs, who=who)
             continue
         names = [entry.partition("://")[0].strip() for entry in (listeners.value or "").split(",")]
         found = [*_judged(view, broker, [name for name in names if (between.protocol(broker, name) or "").startswith("SASL")])]
         yield from found
         if not found:
-            yield view.judge(f"broker/{broker}", Status.NOT_APPLICABLE, who=who, reason=f"no listener enables {_MECHANISM}")
+            yield view.not_applicable(f"broker/{broker}", f"no listener enables {_MECHANISM}", who=who)
 
 
 def _judged(view: ClusterView, broker: int, listeners: list[str]) -> Judgements:
@@ -41,5 +41,4 @@ def _judged(view: ClusterView, broker: int, listeners: list[str]) -> Judgements:
             yield view.judge(resource, Status.PASS, facts)
         else:
             error = f"{key if enabled.known else _ENABLED} is unknown"
-            needs = f"server.properties of {who} (`properties` in the cluster file)"
-            yield view.judge(resource, Status.UNKNOWN, facts, error=error, needs=needs)
+            yield view.unknown(resource, error, f"server.properties of {who} (`properties` in the cluster file)", facts)

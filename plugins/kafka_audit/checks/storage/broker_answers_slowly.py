@@ -25,7 +25,7 @@ def broker_answers_slowly(view: ClusterView) -> Judgements:
     reads = BrokerReads(view.last_reads, "Metadata")
     yield from nothing_asked(view, reads)
     if reads.brokers and len(reads.brokers) <= _TWO:
-        yield view.judge("cluster", Status.NOT_APPLICABLE, reason="there are fewer than three brokers")
+        yield view.not_applicable("cluster", "there are fewer than three brokers")
         return
     now, earlier = _Times(view.last_reads), _Times(view.last_reads_earlier)
     reads_of: dict[str, list[SourceRead]] = {}
@@ -51,9 +51,7 @@ def broker_answers_slowly(view: ClusterView) -> Judgements:
             yield view.judge(f"broker/{broker}", Status.UNKNOWN, {**facts, **failed_texts(failed)})
         elif alone := _not_compared(now, broker):
             error = f"it took {now.by_broker[broker][alone[0]]} ms for {alone[0]}, which fewer than two other brokers answered"
-            yield view.judge(
-                f"broker/{broker}", Status.UNKNOWN, facts, error=error, needs=f"{listing(alone)} of the other brokers"
-            )
+            yield view.unknown(f"broker/{broker}", error, f"{listing(alone)} of the other brokers", facts)
         else:
             yield view.judge(f"broker/{broker}", Status.PASS, facts)
 

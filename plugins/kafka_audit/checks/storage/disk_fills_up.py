@@ -27,16 +27,14 @@ def _judged(view: ClusterView, broker: int, path: str, shares: Mapping[str, int]
     evidence = {"broker": broker, "who": f"broker {broker}", "path": path}
     resource = f"broker/{broker}/logdir/{path}"
     if path not in shares:
-        reason = "it is offline (KA501)" if offline else _NO_SIZES
-        return view.judge(resource, Status.NOT_APPLICABLE, evidence, reason=reason)
+        return view.not_applicable(resource, "it is offline (KA501)" if offline else _NO_SIZES, evidence)
     share, emptiest, fault = shares[path], min(shares, key=lambda share: (shares[share], share)), None
     evidence["used"] = share
     if share > _NEARLY_FULL:
         fault = "when it is full, the log dir goes offline"
     elif share > _FULL and share - shares[emptiest] > _APART:
         fault = f"the disk of {emptiest} is {shares[emptiest]} % full"
-    status = Status.FAIL if fault else Status.PASS
-    return view.judge(resource, status, evidence | ({"fault": fault} if fault else {}))
+    return view.judge(resource, Status.FAIL if fault else Status.PASS, evidence | ({"fault": fault} if fault else {}))
 
 
 def _used(row: LogDir) -> int | None:

@@ -29,7 +29,7 @@ def old_leader_keeps_clients(view: ClusterView) -> Judgements:
             yield view.judge(resource, Status.PASS, broker=broker, who=f"broker {broker}")
         else:
             reason = "it leads no partition, and no view lists a replica of it as offline"
-            yield view.judge(resource, Status.NOT_APPLICABLE, broker=broker, reason=reason)
+            yield view.not_applicable(resource, reason, broker=broker)
 
 
 def _evidence(rows: Sequence[FormerLeaderState], led: int) -> dict[str, object]:

@@ -22,8 +22,7 @@ def replicas_offline(view: ClusterView) -> Judgements:
         elif row is None:
             gap = reads.gap(broker)
             reason = {"reason": "it leads no partition, and no view lists a replica of it as offline"}
-            status = Status.UNKNOWN if gap else Status.NOT_APPLICABLE
-            yield view.judge(resource, status, {**evidence, **(gap or reason)})
+            yield view.judge(resource, Status.UNKNOWN if gap else Status.NOT_APPLICABLE, {**evidence, **(gap or reason)})
         elif row.listed_offline:
             evidence |= {"error": f"brokers list {row.listed_offline} of its replicas as offline, but it serves them"}
             evidence["needs"] = "another audit: it has just restarted, or its controller has not accepted it (KA105)"

@@ -25,14 +25,14 @@ def ensemble_size_weak(view: ClusterView) -> Judgements:
     if modes == {None} or (count == 1 and modes != {"standalone"}):
         error = f"no answer from {named_servers(members)}" if modes == {None} else f"{voters[0].member} belongs to an ensemble"
         needs = "every server of the ensemble under `zookeeper` in the cluster file"
-        yield view.judge("cluster", Status.UNKNOWN, error=error, needs=needs)
+        yield view.unknown("cluster", error, needs)
         return
     evidence = _evidence(count, [member.member for member in voters])
     spare, why = (count - 1) // 2, evidence["why"]
     unread = [read for read in view.last_reads if read.operation == _READ and read.outcome == "failed"]
     if spare and count % 2 and unread:
         error, needs = f"/zookeeper/config was not read: {unread[0].error}", unread[0].needs or "a ZooKeeper that answers"
-        yield view.judge("cluster", Status.UNKNOWN, error=error, needs=needs)
+        yield view.unknown("cluster", error, needs)
     elif spare and count % 2:
         yield view.judge("cluster", Status.PASS, evidence)
     elif modes == {"standalone"}:

@@ -12,7 +12,7 @@ def notifications_unprocessed(view: ClusterView) -> Judgements:
     if not found:
         if view.newest(ZookeeperNode):
             needs = "a Kafka broker that has started with this ZooKeeper"
-            yield view.judge("cluster", Status.UNKNOWN, error="the znodes for notifications do not exist", needs=needs)
+            yield view.unknown("cluster", "the znodes for notifications do not exist", needs)
         return
     old = {znode.path: znode.children for znode in view.before(ZookeeperNode)}
     many = [path for path, children in found.items() if children >= NOTICES[path]]

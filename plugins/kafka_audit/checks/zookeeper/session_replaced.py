@@ -48,7 +48,7 @@ def _replaced(view: ClusterView, registration: BrokerRegistration, *, thrice: bo
     if any(read.outcome == "answered" for read in view.reads.of_logs.get(broker, ())):
         error = "its session is new, and the part of its log that was read shows no expired session"
         needs = "lines of its log from before its registration, with readable timestamps"
-    return view.judge(resource, Status.UNKNOWN, evidence, error=error, needs=needs)
+    return view.unknown(resource, error, needs, evidence)
 
 
 def _is_of_this(row: LogLine, registered_ms: int | None) -> bool:

@@ -13,8 +13,7 @@ def znodes_open_to_all(view: ClusterView) -> Judgements:
     nodes = {znode.path: znode.anyone for znode in view.newest(ZookeeperNode) if znode.anyone is not None}
     if not nodes:
         if view.newest(ZookeeperNode):
-            needs = "a ZooKeeper that reports ACLs to the auditor"
-            yield view.judge("cluster", Status.UNKNOWN, error="no ACL was read", needs=needs)
+            yield view.unknown("cluster", "no ACL was read", "a ZooKeeper that reports ACLs to the auditor")
         return
     letters = {path: [letter for letter in _CHANGES if letter in anyone] for path, anyone in nodes.items()}
     opened = sorted(path for path, allowed in letters.items() if allowed)

@@ -12,7 +12,7 @@ def zookeeper_lags(view: ClusterView) -> Judgements:
     if not members:
         if view.newest(ZookeeperMember):
             needs = "srvr in 4lw.commands.whitelist of a server that serves"
-            yield view.judge("cluster", Status.UNKNOWN, error="no server reported statistics", needs=needs)
+            yield view.unknown("cluster", "no server reported statistics", needs)
         return
     figures, old = busy(members), view.before(ZookeeperMember)
     late = [f"{member.member} answers after {member.latency_avg_ms:g} ms on average" for member in members if is_late(member)]

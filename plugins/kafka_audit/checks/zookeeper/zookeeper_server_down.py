@@ -34,6 +34,6 @@ def zookeeper_server_down(view: ClusterView) -> Judgements:
         yield view.judge("cluster", Status.UNKNOWN, evidence | ONCE_BY_ZOOKEEPER)
     elif closed:
         needs = f"srvr in 4lw.commands.whitelist of {', '.join(member.member for member in closed)}"
-        yield view.judge("cluster", Status.UNKNOWN, evidence, error=named_servers(closed), needs=needs)
+        yield view.unknown("cluster", named_servers(closed), needs, evidence)
     else:
         yield view.judge("cluster", Status.PASS, evidence)
