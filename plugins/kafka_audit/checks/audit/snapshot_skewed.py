@@ -28,10 +28,6 @@ def snapshot_skewed(view: ClusterView) -> Judgements:
         status,
         seconds=seconds,
         limit=f"{info.skew_s:g}",
-        samples=_count(view),
+        samples=str(sum(number is not None for number in view.samples)),
         why="; ".join(why),
     )
-
-
-def _count(view: ClusterView) -> str:
-    return str(sum(number is not None for number in view.samples))

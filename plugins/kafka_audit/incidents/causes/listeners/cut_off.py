@@ -171,7 +171,7 @@ def story(case: Case) -> Story:
         candidates=candidates(case),
         by_controller=case.by_controller,
         itself=case.by_controller and case.brokers == case.sources,
-        who=_who(case),
+        who=f"controller {case.sources[0]}" if case.by_controller else brokers(case.sources),
         sources=case.sources,
         fault=other.sentence if other else "",
         led=partitions.led_by(case.brokers) if case.by_controller and not any(_updated(case, b) for b in case.brokers) else 0,
@@ -193,10 +193,6 @@ def _other_cause(case: Case) -> Fault | None:
     named = {root.text("cause") for root in case.roots}
     found = (fault for fault in known_faults() if fault.kind in named and fault.remedy)
     return next(found, None) if len(named) == 1 else None
-
-
-def _who(case: Case) -> str:
-    return f"controller {case.sources[0]}" if case.by_controller else brokers(case.sources)
 
 
 def _lines(case: Case) -> Iterable[Evidence]:
