@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable, Sequence
 
+from kafka_audit.checks.incident import Case
 from kafka_audit.faults.fault import EdgeObservation
 from kafka_audit.faults.solver import Diagnosis, WeighedFault, diagnoses_into, following, told_apart
-from kafka_audit.incidents.causes.rule import Case
 from kafka_audit.model.finding import CauseCandidate, Evidence
 from kafka_audit.model.text import clean
 

@@ -5,37 +5,9 @@ from dataclasses import dataclass, replace
 
 from kafka_audit.checks.incident import (
     Case,
-    at_the_broker,
-    at_the_endpoint,
-    changed_before,
-    connection_opens,
-    edges_behind,
-    everywhere,
-    evidence_of,
-    evidence_of_edges,
-    evidence_of_reads,
     in_partitions_of,
 )
 from kafka_audit.model.finding import CauseCandidate, Confidence, Evidence, Finding, Step
-
-__all__ = [
-    "Case",
-    "Cause",
-    "Explains",
-    "Story",
-    "apart",
-    "at_the_broker",
-    "at_the_endpoint",
-    "changed_before",
-    "connection_opens",
-    "edges_behind",
-    "everywhere",
-    "evidence_of",
-    "evidence_of_edges",
-    "evidence_of_reads",
-    "together",
-]
-"""What the causes that are still modules take from here."""
 
 VIEW = ("KA101", "KA102", "KA103", "KA104", "KA105", "KA106", "KA107", "KA108", "KA202")
 """What shows in a broker's own view, and is about the broker that was asked."""

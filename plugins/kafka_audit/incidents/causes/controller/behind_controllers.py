@@ -6,23 +6,12 @@ from typing import Any
 
 from kafka_audit.checks import log_quotes
 from kafka_audit.checks.controller.quorum_incidents import about_the_quorum
+from kafka_audit.checks.incident import Case, at_the_broker, edges_behind, evidence_of, evidence_of_edges, evidence_of_reads
 from kafka_audit.checks.repair import connect_commands_to
 from kafka_audit.faults.facts import facts_of
 from kafka_audit.faults.solver import following
 from kafka_audit.incidents.causes.candidates import candidates
-from kafka_audit.incidents.causes.rule import (
-    LOST_REPLICAS,
-    VIEW,
-    Case,
-    Cause,
-    Explains,
-    Story,
-    at_the_broker,
-    edges_behind,
-    evidence_of,
-    evidence_of_edges,
-    evidence_of_reads,
-)
+from kafka_audit.incidents.causes.rule import LOST_REPLICAS, VIEW, Cause, Explains, Story
 from kafka_audit.incidents.causes.told import told
 from kafka_audit.model.commands import command
 from kafka_audit.model.finding import Confidence, Finding, Severity, Status

@@ -7,6 +7,7 @@ from typing import Any
 
 from kafka_audit.checks import log_quotes
 from kafka_audit.checks.audit.unread_sources import failed_reads
+from kafka_audit.checks.incident import Case, at_the_broker, at_the_endpoint, edges_behind, evidence_of, evidence_of_edges
 from kafka_audit.checks.repair import advertise, connect_commands, prove
 from kafka_audit.cluster.answers.reads import addresses_of
 from kafka_audit.cluster.listeners.endpoints import AdvertisedEndpoint
@@ -19,19 +20,7 @@ from kafka_audit.faults.solver import diagnoses_into
 from kafka_audit.incidents.causes.candidates import candidates
 from kafka_audit.incidents.causes.controller import behind_controllers
 from kafka_audit.incidents.causes.listeners.new_listener import new_listener
-from kafka_audit.incidents.causes.rule import (
-    LOST_REPLICAS,
-    VIEW,
-    Case,
-    Cause,
-    Explains,
-    Story,
-    at_the_broker,
-    at_the_endpoint,
-    edges_behind,
-    evidence_of,
-    evidence_of_edges,
-)
+from kafka_audit.incidents.causes.rule import LOST_REPLICAS, VIEW, Cause, Explains, Story
 from kafka_audit.incidents.causes.told import told
 from kafka_audit.model import quoting
 from kafka_audit.model.commands import Command, Line, command, remark
