@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from kafka_audit.checks import Check, ClusterView, Judgement, Status, catalogue
-from kafka_audit.cluster.view import Gap
+from kafka_audit.cluster.answers.gaps import Gap
 from kafka_audit.model.errors import EngineError
 
 CHECK_S = 20.0

@@ -54,20 +54,7 @@ from kafka_audit.model.tables import (
     ViewBroker,
 )
 
-__all__ = [
-    "AdvertisedEndpoint",
-    "BrokerRegistration",
-    "ClusterState",
-    "ClusterView",
-    "Disagreement",
-    "Gap",
-    "HeldView",
-    "MinIsrGap",
-    "NameAddress",
-    "Observer",
-    "ProbeResult",
-    "RegisteredAddress",
-]
+__all__ = ["ClusterView", "Disagreement"]
 
 _R = TypeVar("_R", bound=Row)
 _T = TypeVar("_T")

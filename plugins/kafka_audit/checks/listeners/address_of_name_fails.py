@@ -2,7 +2,8 @@ from collections import defaultdict
 from collections.abc import Sequence
 
 from kafka_audit.checks import ClusterView, Judgement, Judgements, Severity, Status, check
-from kafka_audit.cluster.view import AdvertisedEndpoint, NameAddress
+from kafka_audit.cluster.listeners.endpoints import AdvertisedEndpoint
+from kafka_audit.cluster.listeners.name_addresses import NameAddress
 from kafka_audit.faults.serve_edges import ServeEdges
 
 

@@ -3,7 +3,7 @@ from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 from kafka_audit.checks import ClusterView, Judgement, Judgements, Severity, Status, check
-from kafka_audit.cluster.view import AdvertisedEndpoint
+from kafka_audit.cluster.listeners.endpoints import AdvertisedEndpoint
 from kafka_audit.compare.addresses import canonical_text
 from kafka_audit.faults.identities import answers_in_order
 from kafka_audit.model.text import counted

@@ -1,7 +1,7 @@
 from collections.abc import Iterable
 
 from kafka_audit.checks import ClusterView, Judgement, Judgements, Severity, Status, check
-from kafka_audit.cluster.view import AdvertisedEndpoint
+from kafka_audit.cluster.listeners.endpoints import AdvertisedEndpoint
 from kafka_audit.faults.serve_edges import BROKEN, IN_MOTION, WORKS, ServeEdge, ServeEdges, least_served
 
 

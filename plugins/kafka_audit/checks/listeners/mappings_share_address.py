@@ -2,8 +2,8 @@ from collections import defaultdict
 
 from kafka_audit.checks import ClusterView, Judgement, Judgements, Severity, Status, check
 from kafka_audit.checks.gaps import no_reach
+from kafka_audit.cluster.listeners.endpoints import AdvertisedEndpoint
 from kafka_audit.cluster.listeners.inter_broker import TLS
-from kafka_audit.cluster.view import AdvertisedEndpoint
 from kafka_audit.compare.addresses import canonical_text
 from kafka_audit.faults.serve_edges import ServeEdge, ServeEdges
 from kafka_audit.model.text import listing

@@ -3,7 +3,7 @@ from typing import Any
 
 from kafka_audit.checks import ClusterView, Confidence, Judgement, Judgements, Severity, Status, check
 from kafka_audit.cluster.held_up_by import waiting_for
-from kafka_audit.cluster.view import HeldView
+from kafka_audit.cluster.views import HeldView
 from kafka_audit.faults.facts import facts_of
 from kafka_audit.faults.read import BROKEN, UNDECIDED, EdgeReading, reading_of
 from kafka_audit.model.finding import HEDGE

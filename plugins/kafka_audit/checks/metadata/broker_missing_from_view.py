@@ -1,6 +1,7 @@
 from kafka_audit.checks import ClusterView, Judgements, Severity, check
 from kafka_audit.checks.metadata.view_differences import holders, judgement, list_of, view_effects
-from kafka_audit.cluster.view import Disagreement, Observer
+from kafka_audit.cluster.answers.observers import Observer
+from kafka_audit.cluster.view import Disagreement
 
 
 @check(code="KA105", severity=Severity.HIGH, parts=("brokers", "views"))

@@ -5,7 +5,7 @@ from kafka_audit.checks import ClusterView, Confidence, Judgements, Severity, St
 from kafka_audit.checks.gaps import ONCE
 from kafka_audit.checks.incident import Case, StoryFacts
 from kafka_audit.checks.metadata.view_differences import judgement, view_effects
-from kafka_audit.cluster.view import HeldView
+from kafka_audit.cluster.views import HeldView
 from kafka_audit.faults.edges import Effect
 
 

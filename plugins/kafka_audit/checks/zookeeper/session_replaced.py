@@ -1,6 +1,6 @@
 from kafka_audit.checks import ClusterView, Confidence, Judgement, Judgements, Severity, Status, check
 from kafka_audit.cluster.answers.log_lines import when
-from kafka_audit.cluster.view import BrokerRegistration
+from kafka_audit.cluster.registry import BrokerRegistration
 from kafka_audit.model.tables import LogLine
 from kafka_audit.model.text import counted
 
