@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from kafka_audit.cluster import disagreements
 from kafka_audit.cluster.answers import gaps, observers
-from kafka_audit.cluster.answers.gaps import Gap
+from kafka_audit.cluster.answers.gaps import Gap, MinIsrGap, min_isr_gap
 from kafka_audit.cluster.answers.log_lines import LogLines
 from kafka_audit.cluster.answers.observers import Observer
 from kafka_audit.cluster.answers.reads import Reads
@@ -24,9 +24,7 @@ from kafka_audit.cluster.listeners.endpoints import AdvertisedEndpoint, Endpoint
 from kafka_audit.cluster.listeners.inter_broker import InterBroker
 from kafka_audit.cluster.listeners.logins import InterBrokerLogins
 from kafka_audit.cluster.listeners.name_addresses import NameAddress, name_addresses
-from kafka_audit.cluster.listeners.probes import ProbeResult
-from kafka_audit.cluster.listeners.replication_listeners import replication_listeners
-from kafka_audit.cluster.min_isr import MinIsrGap, min_isr_gap
+from kafka_audit.cluster.listeners.probes import ProbeResult, replication_listeners
 from kafka_audit.cluster.partitions import Partitions
 from kafka_audit.cluster.quorum import Quorum, QuorumSample
 from kafka_audit.cluster.registry import BrokerRegistration, ClusterState, RegisteredAddress

@@ -1,9 +1,9 @@
 from collections.abc import Sequence
 
 from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
+from kafka_audit.checks.controller.quorum_incidents import may_be_rejected
 from kafka_audit.checks.gaps import ONCE, no_quorum
 from kafka_audit.cluster.quorum import NO_TIMES, seconds
-from kafka_audit.cluster.rejections import may_be_rejected
 from kafka_audit.model.quorum import majority
 from kafka_audit.model.text import listing
 

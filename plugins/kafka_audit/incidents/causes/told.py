@@ -28,8 +28,7 @@ from typing import Any
 
 from kafka_audit.checks.incident import Case, StoryFacts, changed_before, evidence_of
 from kafka_audit.checks.repair import connect_commands, prove
-from kafka_audit.incidents.causes.candidates import candidates_of
-from kafka_audit.incidents.causes.rule import Story
+from kafka_audit.incidents.causes.rule import Story, candidates_of
 from kafka_audit.incidents.tools import zookeeper_address
 from kafka_audit.model.commands import Line, command, remark
 from kafka_audit.model.finding import HEDGE, CauseCandidate, Confidence, Evidence, Step

@@ -9,8 +9,7 @@ from kafka_audit.checks.incident import Case, at_the_broker, evidence_of, eviden
 from kafka_audit.faults.facts import facts_of
 from kafka_audit.faults.fault import known_faults
 from kafka_audit.faults.serve_edges import ServeEdge
-from kafka_audit.incidents.causes.candidates import candidates
-from kafka_audit.incidents.causes.rule import LOST_REPLICAS, VIEW, Cause, Explains, Story
+from kafka_audit.incidents.causes.rule import LOST_REPLICAS, VIEW, Cause, Explains, Story, candidates
 from kafka_audit.incidents.causes.told import told
 from kafka_audit.model.finding import Confidence
 from kafka_audit.model.text import brokers, clean

@@ -10,8 +10,7 @@ from kafka_audit.checks.incident import Case, at_the_broker, edges_behind, evide
 from kafka_audit.checks.repair import connect_commands_to
 from kafka_audit.faults.facts import facts_of
 from kafka_audit.faults.solver import following
-from kafka_audit.incidents.causes.candidates import candidates
-from kafka_audit.incidents.causes.rule import LOST_REPLICAS, VIEW, Cause, Explains, Story
+from kafka_audit.incidents.causes.rule import LOST_REPLICAS, VIEW, Cause, Explains, Story, candidates
 from kafka_audit.incidents.causes.told import told
 from kafka_audit.model.commands import command
 from kafka_audit.model.finding import Confidence, Finding, Severity, Status

@@ -17,10 +17,9 @@ from kafka_audit.faults.facts import facts_of
 from kafka_audit.faults.fault import Fault, known_faults
 from kafka_audit.faults.read import reading_of
 from kafka_audit.faults.solver import diagnoses_into
-from kafka_audit.incidents.causes.candidates import candidates
 from kafka_audit.incidents.causes.controller import behind_controllers
 from kafka_audit.incidents.causes.listeners.new_listener import new_listener
-from kafka_audit.incidents.causes.rule import LOST_REPLICAS, VIEW, Cause, Explains, Story
+from kafka_audit.incidents.causes.rule import LOST_REPLICAS, VIEW, Cause, Explains, Story, candidates
 from kafka_audit.incidents.causes.told import told
 from kafka_audit.model import quoting
 from kafka_audit.model.commands import Command, Line, command, remark

@@ -12,8 +12,7 @@ from kafka_audit.configuration.authorization import ANY_PRINCIPAL, CLUSTER
 from kafka_audit.configuration.principals import ANONYMOUS
 from kafka_audit.configuration.principals.ssl_rules import KEY as SSL_RULES
 from kafka_audit.faults.fault import known_faults
-from kafka_audit.incidents.causes.candidates import candidates
-from kafka_audit.incidents.causes.rule import LOST_REPLICAS, VIEW, Cause, Explains, Story, together
+from kafka_audit.incidents.causes.rule import LOST_REPLICAS, VIEW, Cause, Explains, Story, candidates, together
 from kafka_audit.incidents.causes.told import told
 from kafka_audit.incidents.tools import zookeeper_address
 from kafka_audit.model.commands import Command, Line, command, continued, remark, setting
