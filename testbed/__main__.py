@@ -1,26 +1,20 @@
 """Start a cluster with a fault in it: ``python -m testbed --fault 000:2 -- kafka-audit run bed``."""
 
-from __future__ import annotations
-
 import argparse
 import os
 import signal
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from testbed import presets
 from testbed.bed import Bed
+from testbed.brokers import BaseCluster
 from testbed.cluster import Cluster
 from testbed.errors import BedError
 from testbed.faults import FAULTS, put_fault, spread
 from testbed.jars import RELEASES, release
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from testbed.brokers import BaseCluster
 
 SECURITY = """security (instead of one open PLAINTEXT listener; brokers log in as kafka, the bed as admin, an audit as auditor):
   004                one broker, PLAINTEXT and SASL_PLAINTEXT, an authorizer, ANONYMOUS between brokers: incident 004

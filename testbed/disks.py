@@ -1,18 +1,11 @@
 """Disks of their own for brokers, small enough to be filled, and the ways in which one dies."""
 
-from __future__ import annotations
-
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
-from testbed.brokers import STEP_SECONDS
+from testbed.brokers import STEP_SECONDS, BaseCluster, Broker
 from testbed.errors import BedError
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from testbed.brokers import BaseCluster, Broker
 
 MEGABYTES = 40
 LOOK_SECONDS = 0.2

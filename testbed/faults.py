@@ -1,24 +1,19 @@
 """Faults that are put into a running cluster, by name for the command line and by function for tests."""
 
-from __future__ import annotations
-
 import shutil
 import time
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from testbed.acls import auditor_grants
+from testbed.bed import Bed
 from testbed.brokers import STEP_SECONDS, BaseCluster
 from testbed.cluster import Cluster
 from testbed.disks import dead_disk
 from testbed.errors import BedError
+from testbed.hosts import Host
 from testbed.kraft import KraftCluster
 from testbed.servers import Server
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from testbed.bed import Bed
-    from testbed.hosts import Host
 
 FAULTS = """faults (may be given several times, put in one after the other):
   000            all brokers advertise an address that only clients reach

@@ -4,20 +4,15 @@ Writes the module, its texts and cases, a fault of the corpus and a line of the 
 that no branch or worktree uses, as far as this checkout sees them.
 """
 
-from __future__ import annotations
-
 import argparse
 import re
 import subprocess
 import sys
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from kafka_audit.checks import RETIRED, catalogue
 from kafka_audit.report.docs import family_subject
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
 
 ROOT = Path(__file__).parents[1]
 CHECKS = Path("plugins/kafka_audit/checks")

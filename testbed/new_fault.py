@@ -3,18 +3,13 @@
 Writes its two files, with a case that fails until the function observes what the case shows, and a line of the changelog.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from kafka_audit.faults.fault import known_faults
 from testbed.new_check import NAME, ROOT, with_line
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 FAULTS = Path("plugins/kafka_audit/faults")
 

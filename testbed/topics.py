@@ -1,18 +1,12 @@
 """What operators do with the topics of a running cluster, by Kafka's own API: with ZooKeeper from 2.4 on, and in KRaft."""
 
-from __future__ import annotations
-
 import time
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-from testbed.brokers import STEP_SECONDS
+from testbed.brokers import STEP_SECONDS, BaseCluster
 from testbed.cluster import Cluster
 from testbed.errors import BedError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from testbed.brokers import BaseCluster
 
 LOOK_SECONDS = 0.5
 SLOWEST = "1"  # bytes a second

@@ -4,14 +4,13 @@ Run as a script inside the worker host. Standard input is a JSON object of ``opt
 ``arguments``. The bed changes what an audit only reads: reassignments, settings of topics and brokers, deletions, elections.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import logging
 import sys
 import time
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from kafka import KafkaProducer
 from kafka.errors import KafkaError
@@ -28,9 +27,6 @@ from kafka.protocol.producer import ProduceRequest
 from kafka.record import MemoryRecordsBuilder
 
 from testbed.broker_client import POLL_S, REQUEST_MS, for_kafka, send
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
 
 BROKER, TOPIC = 4, 2
 SET, DELETE = 0, 1

@@ -3,21 +3,14 @@
 refusal = upgraded(cluster, "4.3.0")        # None: every node runs, and every replica is in sync after each restart
 """
 
-from __future__ import annotations
-
 import re
 import time
-from typing import TYPE_CHECKING
 
-from testbed.brokers import STEP_SECONDS
+from testbed.brokers import STEP_SECONDS, BaseCluster, Properties
 from testbed.errors import BedError
 from testbed.jars import kafka_jars
 from testbed.kraft import KraftCluster
-from testbed.servers import merged
-
-if TYPE_CHECKING:
-    from testbed.brokers import BaseCluster, Properties
-    from testbed.servers import Server
+from testbed.servers import Server, merged
 
 LOOK_SECONDS = 1.0
 _REASON = re.compile(r"^(?:\S*Exception|Caused by|.*\b(?:ERROR|FATAL)\b).*", re.MULTILINE)

@@ -1,38 +1,25 @@
 """Audits of healthy clusters under load, with all inputs of a cluster file and with fewer, and the section that lists them."""
 
-from __future__ import annotations
-
 import subprocess
 import time
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
 
 from kafka_audit.model.finding import Severity
 from kafka_audit.report.gate import evaluate_gate
+from testbed.audit_files import controller_files
 from testbed.corpus import record, score
 from testbed.corpus.actions import carry_out
+from testbed.corpus.auditing import Auditor
 from testbed.corpus.catalogue import LOADS, VERSIONS, Control, controls
 from testbed.corpus.documents import report_of
 from testbed.corpus.inputs import ALL_INPUTS, DEFAULT
+from testbed.corpus.record import Result
 from testbed.corpus.runner import Stage, commit, now
+from testbed.corpus.scene import Scene
 from testbed.errors import BedError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-    from pathlib import Path
-
-    from testbed.corpus.auditing import Auditor
-    from testbed.corpus.record import Result
-    from testbed.corpus.scene import Scene
-
-from typing import TYPE_CHECKING
-
-from testbed.audit_files import controller_files
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from testbed.corpus.scene import Scene
 
 _INPUTS = ("controllers", "properties", "logs", "vantages")
 

@@ -1,20 +1,15 @@
 """Ask KafkaConfig and our rules about the same configurations, and return where they differ."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import kafka_audit.configuration.definitions
 from kafka_audit.configuration.starts import start_refusal
 from testbed.oracle import ask
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
 
 _ORACLE = "KafkaConfigOracle"
 _PARTS = re.compile(r"[^\s,()\[\]]+")

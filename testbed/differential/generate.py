@@ -1,17 +1,12 @@
 """Random configurations: sound ones for a role, then some faults, mostly around listeners and what brokers say to each other."""
 
-from __future__ import annotations
-
 import random
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
 
 from kafka_audit.configuration.definitions import version_numbers
 from testbed.differential import faults
 from testbed.differential.pieces import Draft
 from testbed.jars import COMPARED
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
 
 _FAULTLESS = 0.45  # share of configurations into which no fault is put
 _KRAFT = ("broker", "controller", "combined")
