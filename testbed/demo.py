@@ -161,7 +161,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 130
     finally:
         signal.signal(signal.SIGTERM, before)
-    _print(f"\nBoth audits reported what was expected. Their snapshots and reports stay in {WORK / 'store'}")
+    command, store = Path(sys.executable).with_name("kafka-audit"), WORK / "store"
+    ids = sorted(manifest.snapshot_id for manifest in Store(store).manifests())
+    _print(f"\nBoth audits reported what was expected. Their snapshots and reports stay in {store}. Next:")
+    _print(f"  {command} report demo --store {store} --format html    # the second report as a page")
+    _print(f"  {command} diff {' '.join(ids)} --store {store} --reports    # what the repair changed")
+    _print(f"  {command} run --bootstrap HOST:9092    # your own cluster; it only reads")
     return 0
 
 

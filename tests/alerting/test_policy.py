@@ -198,7 +198,7 @@ def test_findings_below_high_are_one_thing_where_the_gate_asks_for_them(history)
     weak = [("KA612", "cluster", "MEDIUM", {}), ("KA703", "cluster", "MEDIUM", {})]
     (message,) = channel.hears(history.audit(*weak), history.now)
     assert message.change == "NEW"
-    assert message.alert.condition.headline.endswith("and 1 more finding")
+    assert message.alert.condition.headline.endswith("; 1 more finding")
     assert channel.hears(history.audit(*weak), history.now) == ()
     (message,) = channel.hears(history.audit(), history.now)
     assert message.change == "RESOLVED"

@@ -1,5 +1,6 @@
 """Each case of each check: exactly these judgements, and no other but PASS."""
 
+import re
 from collections.abc import Iterable, Sequence
 from datetime import date
 
@@ -110,3 +111,18 @@ def test_failures_have_a_headline_that_fits_and_is_a_sentence_of_the_check(judge
                 assert "characters)" not in incident.headline
                 named = incident.headline.lower().startswith(catalogue()[code].name.replace("_", " "))
                 assert not named, "the message and `(same for 1 more …)` are too long for a headline: shorten the message"
+
+
+_PLURALS = (
+    "partitions|topics|brokers|servers|controllers|nodes|replicas|groups|listeners|addresses|endpoints|minutes|seconds|hours|days"
+    "|reads|parties|views|members|records|clients|users|voters|keys|audits"
+)
+_NO_NUMBER = "".join(f"(?<!{word} )" for word in ("of", "broker", "controller", "node", "server", "and"))
+_ONE_OF_MANY = re.compile(rf"(?<![\d.,:-]){_NO_NUMBER}1 (?:{_PLURALS})\b")
+
+
+@pytest.mark.parametrize("code", catalogue())
+def test_one_of_a_thing_is_not_counted_in_the_plural(judged, code):
+    for name in cases(code):
+        for finding in findings_of(judged.views[f"{code}-{name}"], judged.of(code, f"{code}-{name}")):
+            assert not _ONE_OF_MANY.search(f"{finding.message}\n{finding.remediation}"), name

@@ -282,7 +282,7 @@ GATES = {
     "an incident speaks": (_document(_finding("HIGH"), incidents=[("broken", ["f1"])]), "high", 1.0, 3, "broken"),
     "two incidents": (
         _document(_finding("HIGH"), _finding("HIGH", fingerprint="f2"), incidents=[("worst", ["f1"]), ("next", ["f2"])]),
-        "high", 1.0, 3, "worst and 1 more incident",
+        "high", 1.0, 3, "worst; 1 more incident",
     ),
     "an incident below the severity is not counted": (
         _document(_finding("HIGH"), _finding("CRITICAL", fingerprint="f2"), incidents=[("worst", ["f2"]), ("next", ["f1"])]),
@@ -296,7 +296,7 @@ GATES = {
     ),
     "without incident the worst speaks": (
         _document(_finding("LOW", message="weak"), _finding("MEDIUM", fingerprint="f2", message="weaker")), "low", 1.0, 3,
-        "weaker and 1 more finding",
+        "weaker; 1 more finding",
     ),
     "too little answered": (
         _document(answered=3), "high", 1.0, 4,

@@ -57,7 +57,7 @@ def snap(cluster, between=lambda: None, *, until=sample_again.MOST_SAMPLES, **op
     pending = [between]
 
     def say(line):
-        if line.startswith("sample 2 in") and pending:
+        if line.startswith("so far: ") and pending:
             pending.pop()()
 
     with pytest.MonkeyPatch.context() as patch:

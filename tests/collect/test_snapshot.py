@@ -94,7 +94,9 @@ def test_a_view_that_differs_is_looked_at_again_and_kept_twice(brokers):
     snapshot = snap(cluster(brokers[0].address), lines)
     assert [sample.sample for sample in snapshot.of(Sample)] == [1, 2]
     assert "broker 2 and the other brokers show different views" in snapshot.of(Sample)[1].reason
-    assert any(line.startswith("sample 2 in 0 s because") for line in lines)
+    found = "broker 2 and the other brokers show different views"
+    assert any(re.fullmatch(rf"so far: .*{found}.*; looking again", line) for line in lines)
+    assert any(re.fullmatch(rf"confirmed: .*{found}.*", line) for line in lines)
     assert [(view.sample, view.brokers_listed) for view in snapshot.of(BrokerView) if view.broker_id == 2] == [(1, 0), (2, 0)]
     assert snapshot.of(Sample)[1].started_ms - snapshot.of(Sample)[0].started_ms >= 200
     assert len(snapshot.of(BrokerConfig)) == 3
@@ -105,11 +107,16 @@ def test_a_difference_that_heals_ends_the_looking(brokers):
     whole = brokers[2].topics
     brokers[2].topics = {}
 
+    lines = []
+
     def heal(line):
-        if line.startswith("sample 2"):
+        lines.append(line)
+        if line.startswith("so far: "):
             brokers[2].topics = whole
 
     snapshot = take_snapshot(cluster(brokers[0].address), snapshot_id="s", say=heal, secrets={})
+    assert "withdrawn: the last look shows no difference" in lines
+    assert not any(line.startswith("confirmed") for line in lines)
     assert snapshot.of(SnapshotInfo)[0].samples == 2
     newest = [view for view in snapshot.of(BrokerView) if view.sample == 2]
     assert len({view.topics_digest for view in newest}) == 1

@@ -23,9 +23,18 @@ def page(document, _snapshot, width=100, *, color=False):
     return terminal_report(report_of(document), width=width, color=color)
 
 
-@pytest.mark.parametrize(("family", "name"), WRITTEN)
-def test_a_page_looks_as_it_is_written_down(family, name):
-    assert page_of(family, name) == WRITTEN[family, name].read_text(encoding="utf-8")
+@pytest.mark.parametrize(("cluster", "form"), WRITTEN)
+def test_a_report_looks_as_it_is_written_down(cluster, form):
+    assert page_of(cluster, form) == WRITTEN[cluster, form].read_text(encoding="utf-8")
+
+
+def test_five_incidents_fit_a_page_and_the_first_screen_has_all_of_them():
+    lines = page_of("five_incidents", "terminal.txt").splitlines()
+    assert len(lines) <= 150
+    screen = lines[:40]
+    assert sum(line.startswith(("CRITICAL", "HIGH")) for line in screen) == 5
+    assert sum("First seen in this audit." in line for line in screen) >= 5
+    assert "ss -tn state syn-sent" in "\n".join(screen)
 
 
 @pytest.mark.parametrize(("family", "name"), sampled(CASES))
@@ -160,7 +169,7 @@ def test_an_incident_that_could_not_be_judged_is_not_resolved(told):
     before, _ = told([small_cluster.finding("KA105", "broker/0")], CALM)
     now = small_cluster.finding("KA105", "broker/0", status="UNKNOWN", lifecycle="incomparable")
     text = page(*told([now], CALM, previous=before))
-    assert "OPEN, UNKNOWN NOW" in text
+    assert "STILL OPEN (not checked this time)" in text
     assert "RESOLVED" not in text
 
 

@@ -92,14 +92,17 @@ def test_no_refused_read_brings_a_destructive_step_or_takes_its_warning(family, 
 
 
 RED: dict[str, str] = {
+    "KA101": "in KRaft the newest leader epoch of any view is right: without the view that has it the others agree",
     "KA105": "in KRaft the view of most brokers is right: of two that are left none is",
     "KA107": "in KRaft the view of most brokers is right: of two that are left none is",
     "KA110": "in KRaft the cluster id of most brokers is right: of two that are left none is",
     "KA111": "which cluster id is right is ZooKeeper's to say",
     "KA210": "a node with both roles is known to be a broker by its view alone",
+    "KA213": "in a quorum what most nodes name is right: of two that are left none is",
     "KA222": "a node without a file has its roles by its settings alone",
     "KA302": "in KRaft a leader without followers is not judged without its settings, and passes where no reassignment is known",
     "KA303": "in KRaft a listener that settings alone name is not known without them",
+    "KA305": "a listener that one broker's settings alone name, or its view alone, is not known without them",
     "KA413": "a file that names no listener has the default one, which reads no rules",
     "KA719": "what holds in place of a line is known by the answer of the broker alone",
 }

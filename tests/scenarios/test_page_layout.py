@@ -9,6 +9,7 @@ from kafka_audit.job import embedded_job
 from kafka_audit.model.run import Request, SnapshotPair
 from kafka_audit.report.formats import FILES
 from kafka_audit.store import Store
+from report.whole_pages import last_report
 from scenarios import browser
 from testbed.corpus.recorded import CLUSTERS, SUFFIX, unpacked
 
@@ -122,6 +123,25 @@ def test_the_report_that_the_readme_shows_says_what_is_broken_on_its_first_scree
     assert headline.bounding_box()["y"] < 200
     assert page.get_by_text("nc -vz -w 3 10.98.0.12 9092").first.bounding_box()["y"] < 720
     page.screenshot(path=folder / "report-1100-light.png", scale="css")
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize(("width", "height"), [(1440, 900), (390, 844)])
+def test_five_incidents_are_on_the_first_screen(chromium, tmp_path, width, height, theme):
+    """On a phone the others are counted, and one tap away."""
+    file = tmp_path / "report.html"
+    file.write_text(FILES["html"](last_report("five_incidents")), encoding="utf-8")
+    page = chromium.new_context(viewport={"width": width, "height": height}, color_scheme=theme).new_page()
+    page.goto(file.as_uri())
+    folder = browser.folder(tmp_path)
+    folder.mkdir(parents=True, exist_ok=True)
+    page.screenshot(path=folder / f"five-incidents-{width}-{theme}.png", scale="css")
+    seen = ["Broker 3 is cut off", "4 more incidents"]
+    if width == 1440:
+        others = ("Broker 5 lost log dir", "Broker 9 is not at its address", "cannot reach broker 7", "Broker 11 is gone")
+        seen += [*others, "ss -tn state syn-sent"]
+    for text in seen:
+        assert 0 < page.get_by_text(text).first.bounding_box()["y"] < height - 20, text
 
 
 @pytest.mark.parametrize(

@@ -87,7 +87,7 @@ def conditions(result: AuditResult, limits: AlertLimits) -> tuple[Condition, ...
     ungrouped = [f for f in failed.values() if not (blind and f.code == NOT_COLLECTED)]
     if ungrouped:
         worst = max(ungrouped, key=lambda f: Severity[f.severity])
-        more = f" and {counted(len(ungrouped) - 1, 'more finding')}" if len(ungrouped) > 1 else ""
+        more = f"; {counted(len(ungrouped) - 1, 'more finding')}" if len(ungrouped) > 1 else ""
         open_conditions.append(_incident(f"{worst.message}{more}", worst.code, ungrouped))
     code, sentence = gate.evaluate_gate(document, limits.fail_on, limits.min_coverage)
     if blind:

@@ -32,7 +32,8 @@ def main(argv: Sequence[str] | None = None) -> int:
         console.complain(" ".join(str(error).split()))
         return error.exit_code
     except KeyboardInterrupt:
-        sys.stderr.write("kafka-audit: interrupted\n")
+        ended = "\n" if sys.stderr.isatty() else ""  # the terminal echoes ^C in the line that is being written
+        sys.stderr.write(f"{ended}kafka-audit: interrupted\n")
         return INTERRUPTED
 
 

@@ -15,6 +15,7 @@ from kafka_audit.cluster.views import HeldView
 from kafka_audit.compare.broker_lists import ListDifference, list_differences
 from kafka_audit.differences.tables import LISTED, ViewDifference
 from kafka_audit.model.tables import ViewBroker
+from kafka_audit.model.text import counted
 
 MATTERS = ("leader", "no_leader", "listener", "broker", "endpoint", "unregistered", "assignment", "isr", "controller", "cluster")
 """What views are compared in."""
@@ -224,7 +225,7 @@ def _doubt(tier: int, kind: str, count: int, holders: tuple[str, ...] | None) ->
     if tier == _MOVING:
         return "in motion", "another audit: this was seen once, or the data it depends on changed between two samples"
     if kind == "topic_hidden":
-        return f"topics for {count} partitions are in no view", "Describe on Topic"
+        return f"{counted(count, 'partition')} {'is' if count == 1 else 'are'} in no view", "Describe on Topic"
     if kind.endswith("disputed"):
         return "views differ, and it is unknown which one is newer", "the view of one more broker"
     if kind == "leader_ahead":

@@ -211,6 +211,9 @@ class _TakenSamples:
             again = None if reason is None or len(self.taken) > 1 or self._asks_everything else self._again()
             if reason is not None and not self._wait(reason, lasted):
                 return
+        if len(self.taken) > 1:
+            left = sample_again.why_again(self._examined[-1])
+            self._say("withdrawn: the last look shows no difference" if left is None else f"confirmed: {left}")
 
     def newest(self) -> Collected:
         """Return the newest sample, with what it did not ask again as the sample before has it."""
@@ -235,11 +238,10 @@ class _TakenSamples:
         """Let some time pass before the next sample; return whether there is enough of it left."""
         apart = max(self._limits.settle_s, sample_again.session_wait(self.newest()))
         seconds = max(0.0, self._sampler.answered_at + apart - time.monotonic())
-        number = len(self.taken) + 1
         if time.monotonic() + seconds + lasted > self._deadline:
-            self._say(f"no sample {number}, limits.audit_s leaves no time for it, although {reason}")
+            self._say(f"so far: {reason}; limits.audit_s leaves no time to look again")
             return False
-        self._say(f"sample {number} in {seconds:.0f} s because {reason}")
+        self._say(f"so far: {reason}; looking again{f' in {seconds:.0f} s' if seconds >= 1 else ''}")
         time.sleep(seconds)
         return True
 

@@ -47,9 +47,14 @@ class EdgeReading:
 
     @property
     def fault(self) -> Fault | None:
-        """The fault, where one alone is shown: a line of a log may say that a handshake failed, and not why."""
+        """The fault, where one alone is shown: a line of a log may say that a handshake failed, and not why.
+
+        Of a handshake the only one that is left is enough, where everything else is ruled out.
+        """
         names = {candidate.fault.name for candidate in self.found if candidate.shown_by}
-        return self.found[0].fault if self.state == BROKEN and len(names) == 1 else None
+        left = {candidate.fault.name for candidate in self.found if candidate.fault.layer == "tls"}
+        only = self.confidence is Confidence.INFERRED and len(self.found) == len(left) == 1
+        return self.found[0].fault if self.state == BROKEN and (len(names) == 1 or only) else None
 
     @property
     def shown(self) -> tuple[EdgeObservation, ...]:

@@ -68,7 +68,7 @@ FIRST_GENERATED_ID = 1001
 _MOST_CHROOTS = 4
 _MOST_TWINS = 10  # files with one id; more of them are examples, or copies of a cluster
 _FAR_ID = 100  # ids from here on are no numbers of brokers
-_VOTER_IDS = re.compile(r"(\d+)@")
+_VOTER_IDS = re.compile(r"(?<!\d)(\d{1,10})@")
 _NUMBERED = re.compile(r"[0-9](?:,|$)")
 _ADDRESS = re.compile(r"(?<![^\s,@/])[^\s,@/]+:\d+")
 

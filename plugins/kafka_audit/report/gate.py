@@ -55,7 +55,7 @@ def _headline(document: Report, failed: list[ReportedFinding]) -> str:
     reported = [incident for incident in document.incidents if fingerprints.intersection(incident.inside)]
     if reported:
         more = len(reported) - 1
-        return our_line(reported[0].headline) + (f" and {counted(more, 'more incident')}" if more else "")
+        return our_line(reported[0].headline) + (f"; {counted(more, 'more incident')}" if more else "")
     worst = max(failed, key=lambda finding: Severity[finding.severity])
     more = len(failed) - 1
-    return our_line(worst.message) + (f" and {counted(more, 'more finding')}" if more else "")
+    return our_line(worst.message) + (f"; {counted(more, 'more finding')}" if more else "")

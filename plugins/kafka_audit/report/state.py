@@ -90,5 +90,5 @@ def _incident(basis: Basis) -> CheckState:
     more = basis.incidents - 1
     when = utc_text(basis.since, "%d %b %H:%M")
     note = f"{basis.severity.lower()}, {f'since {when}' if when else basis.lifecycle}"
-    headline = our_line(basis.headline) + (f", and {counted(more, 'more incident')}" if more else "")
+    headline = our_line(basis.headline) + (f"; {counted(more, 'more incident')}" if more else "")
     return CheckState(group=INCIDENT, mark=basis.severity.lower(), word="incident", note=note, sentence=headline)

@@ -26,10 +26,14 @@ _HOSTS = 100
 
 @dataclass(frozen=True, kw_only=True)
 class OpenQuestion:
-    """Lines that need the same to be known; `to_know` is a sentence's end without a full stop, "" where nothing would do."""
+    """Lines that need the same to be known, and all of them in one.
+
+    `to_know` is a sentence's end without a full stop, "" where nothing would do.
+    """
 
     to_know: str
     lines: tuple[str, ...]
+    brief: str
 
 
 @dataclass(kw_only=True)
@@ -45,6 +49,14 @@ class _MissingReads:
         if len(reported) > _FIRST:
             yield f"and {counted(len(reported) - _FIRST, 'more read')}, in findings.json"
         yield from self.one_by_one() if len(self.checks) <= _ALIKE else self.folded()
+
+    def brief(self) -> str:
+        if len(self.reads) + sum(map(len, self.checks.values())) == 1:
+            return next(self.lines())
+        reported = [f"{observer}: {error}" for observer, error in self.reads]
+        parts = [f"{listing(reported[:1])}{f' and {len(reported) - 1} more' if len(reported) > 1 else ''}"] if reported else []
+        parts += [f"{counted(len(self.checks), 'check')}: {listing(sorted(self.checks), _ALIKE)}"] if self.checks else []
+        return "; ".join(parts)
 
     def one_by_one(self) -> Iterator[str]:
         for code, places in self.checks.items():
@@ -125,7 +137,7 @@ def _alike(needs: Mapping[str, _MissingReads], *, apart: str) -> list[OpenQuesti
     findings = []
     for (to_know, need, _), *others in groups.values():
         likewise = f"; likewise for {brokers(broker for _, _, broker in others)}" if others else ""
-        findings.append(OpenQuestion(to_know=f"{to_know}{likewise}", lines=tuple(need.lines())))
+        findings.append(OpenQuestion(to_know=f"{to_know}{likewise}", lines=tuple(need.lines()), brief=need.brief()))
     return findings
 
 

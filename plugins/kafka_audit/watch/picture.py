@@ -112,12 +112,12 @@ class WatchPicture:
                 "Suspected",
                 *(f"  {utc_time(suspicion.since_ms)}  {suspicion.sentence()}" for suspicion in state.suspicions),
             ]
-        else:
-            lines.append("Nothing is suspected.")
         waiting = [symptom for symptom in state.symptoms.values() if not symptom.suspected]
+        if not waiting and not state.suspicions:
+            lines.append("Nothing is suspected.")
         if waiting:
             lines += [
-                "Seen, not yet for long enough",
+                "Waiting for a second reading",
                 *(f"  {utc_time(w.since_ms)}  {w.observation.sentence()}" for w in waiting),
             ]
         return "\n".join(line[:width] for line in lines)

@@ -20,7 +20,7 @@ from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kafka_audit.model.finding import as_text
-from kafka_audit.model.text import brokers, clean, listing, start_upper
+from kafka_audit.model.text import LONGEST, brokers, clean, listing, start_upper
 
 if TYPE_CHECKING:
     from jinja2 import Environment, Template
@@ -56,6 +56,9 @@ class NamedList(tuple[Any, ...]):
         ids = [item for item in self if isinstance(item, int)]
         return Written(brokers(ids, limit or 6) if ids else listing(self, limit or 10))
 
+
+_NAMED = 3
+"""Names of a list that is too long for a sentence."""
 
 _AS_IT_IS = (Written, NamedList)
 
@@ -148,7 +151,10 @@ def _written(value: Any) -> str:  # noqa: ANN401 -- a value of evidence or a fac
     """Return a value as a sentence shows it."""
     if type(value) is int or isinstance(value, _AS_IT_IS):  # most values are numbers
         return str(value)
-    return clean(as_text(value))
+    text = as_text(value)
+    if isinstance(value, tuple) and len(text) > LONGEST:  # else the cut falls into a name
+        return listing(map(as_text, value), _NAMED)
+    return clean(text)
 
 
 def _listed(value: Any) -> Written:  # noqa: ANN401 -- as `_written`

@@ -9,12 +9,14 @@ from pathlib import Path
 
 import pytest
 
+from audit_history import History, cut_off
 from collect.fakes import server
 from collect.secured_fakes import SecuredBroker
 from kafka_audit.airflow.errors import GateFailed
 from kafka_audit.airflow.tasks import audit_tasks
 from kafka_audit.model.errors import StoreBusyError, StoreError, UsageError
 from kafka_audit.model.tables import BrokerView, Snapshot, SnapshotInfo
+from kafka_audit.report.remedies import command_to_see
 from kafka_audit.store import Store
 from made_rows import made
 
@@ -110,6 +112,20 @@ def test_a_gate_without_a_report_does_not_open(judged, why):
 def test_a_gate_without_a_report_quotes_what_failed_before_it():
     with pytest.raises(GateFailed, match="prod: not audited: task collect failed: no such connection"):
         audit_tasks.gate("prod", None, "task collect failed: no such connection", {})
+
+
+def test_the_log_of_a_gate_has_what_to_do_before_the_exception(caplog, monkeypatch):
+    """Airflow logs its own frames with the exception, which says one sentence."""
+    document = History().audit(*cut_off(1))
+    Store(os.environ["KAFKA_AUDIT_STORE"]).write_report(document.snapshot_id, document)
+    monkeypatch.setattr(audit_tasks.links, "base_url", lambda: "http://airflow")
+    with pytest.raises(GateFailed), caplog.at_level(logging.ERROR):
+        audit_tasks.gate("prod", {"prod": document.snapshot_id}, "", {})
+    first, *rest, last = caplog.messages[0].splitlines()
+    assert first.startswith("prod does not pass: ")
+    assert document.incidents[0].headline.split()[0] in rest[0]
+    assert command_to_see(document.incidents[0]) in "\n".join(rest)
+    assert last == f"http://airflow/kafka-audit/snapshots/{document.snapshot_id}"
 
 
 def test_a_gate_looks_for_the_reason_at_its_own_snapshot_first():

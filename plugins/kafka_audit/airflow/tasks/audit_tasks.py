@@ -21,11 +21,13 @@ from kafka_audit.model.errors import EngineError, SnapshotError, UsageError
 from kafka_audit.model.labels import with_labels
 from kafka_audit.model.text import our_line
 from kafka_audit.report.gate import CLEAN, evaluate_gate
+from kafka_audit.report.plain_text.terminal import incidents_in_brief
 from kafka_audit.store import Store
 from kafka_audit.store.history import History
 from kafka_audit.store.manifest import cluster_of
 
 log = logging.getLogger(__name__)
+_LOG_WIDTH = 120
 
 
 def cluster_names(wanted: str | None, labels: Mapping[str, str] | None = None, suspected: Collection[str] = ()) -> list[str]:
@@ -213,7 +215,10 @@ def gate(  # noqa: PLR0913 -- two of them are those of a task that is an audit o
         raise GateFailed(cluster=cluster, headline=f"the store has no report on snapshot {snapshot_id}", audited=False)
     usual = environment.fail_on(), environment.min_coverage()
     code, sentence = evaluate_gate(document, fail_on or usual[0], usual[1] if min_coverage is None else min_coverage)
-    if code != CLEAN:
+    if code != CLEAN:  # Airflow prints a traceback of its own frames for the exception, so what to do comes before it
+        in_brief = incidents_in_brief(document, width=_LOG_WIDTH)
+        lines = (f"{cluster} does not pass: {sentence}", in_brief, links.snapshot_page(snapshot_id))
+        log.error("%s", "\n".join(filter(None, lines)))
         raise GateFailed(cluster=cluster, headline=sentence)
     log.info(sentence)
     if evaluate_gate(document, *usual)[0] == CLEAN:  # the asset means the same, whichever DAG updates it

@@ -1,5 +1,6 @@
 from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
 from kafka_audit.differences.tables import StateFault
+from kafka_audit.model.text import counted
 
 
 @check(code="KA207", severity=Severity.HIGH, parts=("controller", "topics"))
@@ -12,4 +13,5 @@ def leader_recovering(view: ClusterView) -> Judgements:
     elif fault.repeated:
         yield view.judge("cluster", Status.FAIL, count=fault.repeated, total=total, partitions=fault.first)
     else:
-        yield view.unknown("cluster", f"{fault.partitions} partitions in one sample", "another audit", total=total)
+        error = f"{counted(fault.partitions, 'partition')} in one sample"
+        yield view.unknown("cluster", error, "another audit", total=total)

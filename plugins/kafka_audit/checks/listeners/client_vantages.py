@@ -66,6 +66,7 @@ class Reach:
             "where_short": self.where(20),
             "tally": self.tally(),
             "failed": len(self.worst_broken),
+            "only_api": self.layers() == ("api",),
             "everything_fails": self.everything_fails(),
             "is_elsewhere": self.everything_fails() and WORKER not in self.worst and {*self.layers()} <= {*NETWORK},
             "sentences": self.sentences(),
@@ -80,7 +81,9 @@ class Reach:
         broken = self.broken
         order = sorted((v for v, own in broken.items() if own), key=lambda v: (v not in self.worst, -len(broken[v]), v))
         reported = [
-            f"from {clean(v, 40)} {len(broken[v])} of {len(self.edges[v])} fail ({', '.join(_stops(broken[v]))})" for v in order
+            f"from {clean(v, 40)} {len(broken[v])} of {len(self.edges[v])} {'fails' if len(broken[v]) == 1 else 'fail'}"
+            f" ({', '.join(_stops(broken[v]))})"
+            for v in order
         ]
         return f"Of the advertised endpoints, {listing(reported, 5)}." if reported else ""
 

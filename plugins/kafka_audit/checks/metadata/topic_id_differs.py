@@ -1,5 +1,6 @@
 from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
 from kafka_audit.differences.tables import TopicIdDifference
+from kafka_audit.model.text import counted
 
 
 @check(code="KA109", severity=Severity.CRITICAL, parts=("controller", "topics"))
@@ -22,7 +23,7 @@ def topic_id_differs(view: ClusterView) -> Judgements:
             first=f"{found.first[0]} is {found.view_id} at brokers and {found.reference_id or 'without an id'} in ZooKeeper",
         )
     elif found.unrepeated:
-        error = f"{found.unrepeated} topics differed in one sample"
+        error = f"{counted(found.unrepeated, 'topic')} differed in one sample"
         yield view.unknown("cluster", error, "another audit", compared=found.compared)
     else:
         yield view.judge("cluster", Status.PASS, compared=found.compared)

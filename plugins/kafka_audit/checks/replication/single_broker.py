@@ -1,5 +1,6 @@
 from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
 from kafka_audit.model.tables import BrokerView, FencedBroker, ViewBroker
+from kafka_audit.model.text import counted
 
 
 @check(code="KA612", severity=Severity.MEDIUM)
@@ -18,7 +19,7 @@ def single_broker(view: ClusterView) -> Judgements:
         reason = "the cluster file expects a single broker"
         yield view.not_applicable("cluster", reason, count=count)
     elif len(registered | assigned) > 1 or not registered or expected > 1:
-        reason = f"{count} brokers are registered, and others are assigned or expected (KA113)"
+        reason = f"{counted(count, 'registered broker')}, and others are assigned or expected (KA113)"
         yield view.not_applicable("cluster", reason, count=count)
     elif not view.kraft and (unread := view.gap("topics")) is not None:
         yield view.unknown("cluster", unread.error, unread.needs, who="any broker")

@@ -45,7 +45,7 @@ def ensemble_size_weak(view: ClusterView) -> Judgements:
 def _evidence(count: int, servers: Sequence[str]) -> dict[str, object]:
     spare = (count - 1) // 2
     even = f"{count - 1} servers tolerate the same number of failures ({spare})"
-    why = even if spare else "it is unavailable if one of them fails"
+    why = even if spare else f"it is unavailable if {'it' if count == 1 else 'one of them'} fails"
     return {"size": counted(count, "server"), "spare": spare, "why": why, "servers": tuple(servers)}
 
 

@@ -3,7 +3,7 @@ from kafka_audit.checks.gaps import no_ensemble
 from kafka_audit.model.tables import ZookeeperNode
 from kafka_audit.model.text import listing
 
-_CHANGES = {"c": "create below", "w": "write", "d": "delete below", "a": "change the rights of"}
+_CHANGES = {"c": "add to", "w": "change", "d": "delete", "a": "take over"}
 
 
 @check(code="KA804", severity=Severity.MEDIUM)

@@ -35,7 +35,7 @@ _NO_BROKER = re.compile(
     r"|storage|get-offsets|run-class|reassign-partitions|producer-perf-test|consumer-perf-test|verifiable-\w+|mirror-maker"
     r"|features|metadata-quorum|cluster|delete-records|leader-election|log-dirs|dump-log|rest-start|avro-console-\w+)\b"
     r"|\b(?:connect-(?:distributed|standalone|mirror-maker)|zookeeper-server-start|schema-registry-start|ksql-\w+|kcat|kafkacat)\b"
-    r"|^\W*(?:sh|bash|/bin/sh|/bin/bash)?\W*(?:-c)?\W*(?:sleep|tail|true|while|echo)\b|\bsleep\s+infinity\b|create[-_]?topics?"
+    r"|^\W*(?:bin\W+)?(?:(?:ba)?sh\W+)?(?:c\W+)?(?:sleep|tail|true|while|echo)\b|\bsleep\s+infinity\b|create[-_]?topics?"
 )
 _OVERRIDE = re.compile(r"--override[\s=]+[\"']?([A-Za-z][\w.-]{0,200})=(?:\"([^\"]*)\"|'([^']*)'|([^\s\"']*))")
 

@@ -14,8 +14,7 @@ PREFIX, BITNAMIS_PREFIX = "KAFKA_", "KAFKA_CFG_"
 _ADVERTISED, _ROLES = "KAFKA_ADVERTISED_LISTENERS", "KAFKA_PROCESS_ROLES"
 _STORE = ("KAFKA_SSL_KEYSTORE_FILENAME", "KAFKA_SSL_KEY_CREDENTIALS", "KAFKA_SSL_KEYSTORE_CREDENTIALS")
 _TRUST = ("KAFKA_SSL_TRUSTSTORE_FILENAME", "KAFKA_SSL_TRUSTSTORE_CREDENTIALS")
-_LOGIN = re.compile(r"SASL_.*://")
-_RELEASE = re.compile(r"(?:^|/)[a-z-]*kafka[a-z-]*:(?:[^@]*kafka-|2\.1[0-3]-|v)?(\d+\.\d+(?:\.\d+)?)")
+_RELEASE = re.compile(r"(?:^|/)[a-z-]{0,60}kafka[a-z-]{0,60}:(?:[^@]{0,60}kafka-|2\.1[0-3]-|v)?(\d+\.\d+(?:\.\d+)?)")
 _LATEST = frozenset({"", "latest"})
 _TABLE: Mapping[str, Any] = package_yaml(__package__, "images.yaml")
 FACTORS, FROM_BASE = frozenset(_TABLE["factors"]), frozenset(_TABLE["open"])
@@ -155,5 +154,5 @@ def _of_security(variables: Mapping[str, Property], advertised: str) -> Iterator
         yield from _STORE
         if "required" in client or "requested" in client:
             yield from _TRUST
-    if _LOGIN.search(advertised):
+    if "://" in advertised.partition("SASL_")[2]:
         yield "KAFKA_OPTS"

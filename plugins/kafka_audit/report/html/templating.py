@@ -20,6 +20,7 @@ from kafka_audit.report.text import candidate_text
 from kafka_audit.report.worsening import since_text, worse_text
 
 _LONGEST = 4000
+_UNBROKEN = 34  # characters
 _CODE = re.compile(r"`([^`\n]{1,4000})`")
 _MONTH_DAY = "%d %b %H:%M"
 
@@ -74,8 +75,14 @@ def name(value: object, limit: int = 120) -> Markup:
 
 def html_prose(value: str, limit: int = 2000) -> Markup:
     """Return sentences as markup: one line each, with code between backticks; all else is text."""
-    lines = (_CODE.sub(r"<code>\1</code>", str(escape(our_line(line, limit)))) for line in value.split("\n"))
+    lines = (_CODE.sub(_code, str(escape(our_line(line, limit)))) for line in value.split("\n"))
     return Markup("<bdi>{}</bdi>").format(Markup("<br>".join(lines)))  # noqa: S704 -- escaped line by line, two lines above
+
+
+def _code(found: re.Match[str]) -> str:
+    """Return code that a line does not break behind a hyphen, where it is short enough for a phone."""
+    kept = ' class="nowrap"' if len(found[1]) <= _UNBROKEN else ""
+    return f"<code{kept}>{found[1]}</code>"
 
 
 def html_remedy(finding: ReportedFinding) -> Markup:

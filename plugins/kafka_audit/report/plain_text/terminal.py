@@ -37,7 +37,7 @@ _FIRST = 10
 _ALIKE = 3
 """Results of one check that are listed one by one."""
 
-_SHORT = 6
+_SHORT = 5
 """Lines of evidence, codes of findings and open questions that a page shows which is not `full`."""
 
 _STEP = {"see": "see it yourself (reads only)", "quick": "quick", "lasting": "lasting", "prove": "prove it"}
@@ -66,6 +66,12 @@ def not_audited(document: Report, *, width: int) -> str:
 def incident_details(document: Report, incident: ReportedIncident, *, width: int) -> str:
     """Return what the page says below an incident's headline: how sure, who suffers, why, what to do. Plain, for messages."""
     return "\n".join(_AuditPage(document, max(width, 60), Paint(on=False), full=True).reasons(incident))
+
+
+def incidents_in_brief(document: Report, *, width: int) -> str:
+    """Return every incident with since when, who is hurt and its first command, for a log; "" where there is none."""
+    page = _AuditPage(document, max(width, 60), Paint(on=False), full=False)
+    return "\n".join(page.in_brief(document.incidents))
 
 
 class _AuditPage:
@@ -120,6 +126,11 @@ class _AuditPage:
         if len(every) < 2:  # noqa: PLR2004 -- one has its own block below
             return
         yield self.paint("bold", f"{len(every)} INCIDENTS")
+        yield from self.in_brief(every)
+        yield from () if self.most is None else (f"{_INDENT}each in full: --all",)
+        yield ""
+
+    def in_brief(self, every: Sequence[ReportedIncident]) -> Iterator[str]:
         shown = every if self.most is None or len(every) <= _FIRST + 1 else every[:_FIRST]
         for number, incident in enumerate(shown, 1):
             yield from self.labelled(incident.severity, f"{number}. {our_line(incident.headline)}")
@@ -128,9 +139,8 @@ class _AuditPage:
             )
             if command := remedies.command_to_see(incident):
                 yield f"{_INDENT}{command}"
-        if self.most is not None:
-            yield f"{_INDENT}{f'and {len(every) - len(shown)} more; ' if len(shown) < len(every) else ''}each in full: --all"
-        yield ""
+        if len(shown) < len(every):
+            yield f"{_INDENT}and {counted(len(every) - len(shown), 'more incident')}"
 
     def hurt(self, incident: ReportedIncident) -> str:
         return who_is_hurt(incident.impacts) or incident.impact.split(". ")[0].rstrip(".") + "." * bool(incident.impact)
@@ -184,11 +194,12 @@ class _AuditPage:
             yield from (f"{indent}{self.paint('unknown', line)}" for line in wrap(note, self.width - len(indent), "? ", "  "))
 
     def explained(self, incident: ReportedIncident) -> str:
-        groups = incident.groups
-        if len(groups) < 2:  # noqa: PLR2004 -- a cause alone explains nothing else
-            return ""
-        reported = ", ".join(f"{group.findings} {group.code}" for group in groups)
-        return f"Explains {counted(sum(group.findings for group in groups), 'finding')}: {reported}."
+        others = [group for group in incident.groups if group.code != incident.cause]
+        named = [
+            f"{group.name.replace('_', ' ')} ({group.code}{f', {group.findings} findings' if group.findings > 1 else ''})"
+            for group in others
+        ]
+        return f"Follows from it: {', '.join(named)}." if named else ""
 
     def section(self, title: str) -> Iterator[str]:
         yield f"  {self.paint('bold', title)}"
@@ -225,9 +236,10 @@ class _AuditPage:
             verdict = self.paint("good", "Clear: no failure above LOW")
         yield verdict
         counts = self.document.counts
-        reported = f"Results: {counts.PASS} pass, {counts.FAIL} fail, {counts.UNKNOWN} not known"
-        reported = f"{reported}, {counts.NOT_APPLICABLE} not applicable. No unmuted failure of severity HIGH or above."
-        yield from wrap(reported, self.width)
+        muted = ", muted ones aside" if self.muted else ""
+        reported = f"{counted(counts.FAIL, 'smaller finding')}, {counted(counts.UNKNOWN, 'result')} without data"
+        reported = f"{reported}, {counts.PASS} pass, {counts.NOT_APPLICABLE} not applicable."
+        yield from wrap(f"Nothing CRITICAL or HIGH{muted}. {reported}", self.width)
         facts = agreement.agreed(self.document)
         yield from ("", self.paint("bold", "ASKED, AND FOUND TO AGREE")) if facts else ()
         for fact in facts:
@@ -287,13 +299,13 @@ class _AuditPage:
         if found is not None:
             yield self.paint("bold", "THE NEXT FAILURE")
             yield from self.origin("  ")
-            yield from next_failure_lines(found, self.width)
+            yield from next_failure_lines(found, self.width, self.most and 1)
 
     def earlier(self) -> Iterator[str]:
         for incident in self.document.resolved_incidents:
             yield from wrap(f"RESOLVED  {our_line(incident.headline)} ({incident.cause})", self.width, "", _INDENT)
         for incident in self.document.incomparable_incidents:
-            text = f"OPEN, UNKNOWN NOW  {our_line(incident.headline)} ({incident.cause})"
+            text = f"STILL OPEN (not checked this time)  {our_line(incident.headline)} ({incident.cause})"
             yield from wrap(text, self.width, "", _INDENT)
 
     def not_known(self) -> Iterator[str]:
@@ -301,10 +313,13 @@ class _AuditPage:
         if asked:
             yield self.paint("unknown", "NOT KNOWN")
         for question in asked[: self.most]:
-            for number, text in enumerate(question.lines[: self.most]):
-                yield from wrap(text, self.width, "    " if number and question.to_know else "  ? ", "    ")
-            if question.to_know:
-                yield from wrap(f"Needed: {question.to_know}.", self.width, "    ")
+            needed = f"Needed: {question.to_know}." if question.to_know else ""
+            if self.most is not None:
+                yield from wrap(f"{question.brief.rstrip('.')}. {needed}".rstrip(), self.width, "  ? ", "    ")
+                continue
+            for number, text in enumerate(question.lines):
+                yield from wrap(text, self.width, "    " if number and needed else "  ? ", "    ")
+            yield from wrap(needed, self.width, "    ") if needed else ()
         if self.most is not None and len(asked) > self.most:
             yield f"  ? and {counted(len(asked) - self.most, 'more question')}, with --all"
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model import quoting
 from kafka_audit.model.report import MarginStep, NextFailure, OpenInput, SingleLoss
-from kafka_audit.model.text import clean, listing, our_line, start_upper
+from kafka_audit.model.text import clean, counted, listing, our_line, start_upper
 from kafka_audit.report import remedies
 from kafka_audit.report.parties.matrix import short
 from kafka_audit.report.text import wrap
@@ -73,8 +73,9 @@ def _sentence(found: Sequence[Answer], worst: Answer, unread: Sequence[str]) -> 
         return f"The worst single loss is {losses.parties_lost(worst.loss.names)}: {losses.reasons_of(worst)}{others}"
     undecided = sum(answer.safe is None for answer in found)
     if undecided or unread:
-        open_ones = [f"{undecided} of {len(found)} are not decided"] if undecided else []
-        return f"No single loss is known to stop anything; {listing([*open_ones, *(f'{who} were not read' for who in unread)])}"
+        whether = f"it is not known for {undecided} of {len(found)} single losses whether they stop anything"
+        open_ones = [whether] if undecided else []
+        return start_upper(listing([*open_ones, *(f"{who} were not read" for who in unread)]))
     return f"Any single {_kinds(found)} can fail: partitions that have a leader keep one, and accept acks=all"
 
 
@@ -164,8 +165,8 @@ def _table(rows: Sequence[Sequence[str]], width: int) -> Iterator[str]:
         yield f"    {'  '.join(cell.ljust(size) for cell, size in zip(cells, widths, strict=False))}".rstrip()
 
 
-def next_failure_lines(document: NextFailure, width: int) -> Iterator[str]:
-    """Yield the section for a terminal, below its title."""
+def next_failure_lines(document: NextFailure, width: int, most: int | None = None) -> Iterator[str]:
+    """Yield the section for a terminal, below its title, with at most so many open questions."""
     yield from wrap(f"{document.sentence}.", width, "  ", "  ")
     shown = shown_losses(document)
     if shown.unsafe:
@@ -177,5 +178,7 @@ def next_failure_lines(document: NextFailure, width: int) -> Iterator[str]:
     for way in document.raises_margin:
         yield from wrap(f"{way.text}.", width, "  ", "  ")
         yield from (f"    {line}" for line in remedies.step_lines(way))
-    for question in document.not_known:
+    for question in document.not_known[:most]:
         yield from wrap(f"{question.what}. Needed: {question.needs}.", width, "  ? ", "    ")
+    if left := len(document.not_known[most:] if most else ()):
+        yield f"  ? and {counted(left, 'more question')}, with --all"

@@ -247,8 +247,8 @@ def _registry_looks_whole(case: Case) -> Iterable[Evidence]:
         return
     whole = ", every ISR full" if _every_isr_full(case) else ""
     text = (
-        f"a leader for {count.led} of {count.partitions} partitions{whole}; this is no proof: brokers register themselves, "
-        "and the controller writes leaders to ZooKeeper before it sends them to brokers"
+        f"a leader for {count.led} of {count.partitions} partitions{whole}. It shows this also when brokers did not receive it: "
+        "the controller writes leaders to ZooKeeper before it sends them to brokers"
     )
     yield Evidence(observer="zookeeper", text=text)
 
