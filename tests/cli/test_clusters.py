@@ -4,7 +4,9 @@ import json
 
 import pytest
 
+from kafka_audit import settings
 from kafka_audit.cli import arguments, clusters, main
+from kafka_audit.model.errors import UsageError
 
 DEFAULTS = "defaults: {labels: {env: prod}, limits: {audit_s: 60}}\n"
 PAYMENTS = """
@@ -92,3 +94,19 @@ def test_a_cluster_by_its_addresses(address, name):
     cluster = clusters.cluster_without_airflow(parsed)
     assert cluster.name == name
     assert clusters.what_a_file_adds(cluster).count("{broker_id}") == 3
+
+
+def test_a_cluster_by_its_address_is_saved_once(tmp_path):
+    file = tmp_path / "clusters.yaml"
+    parsed = arguments.parse_arguments(
+        ["run", "--bootstrap", "b1.corp:9092", "--name", "orders", "--save-config", str(file)]
+    ).args[0]
+    cluster = clusters.cluster_without_airflow(parsed)
+    clusters.save_config(parsed, cluster)
+    saved = settings.load(file)["orders"]
+    assert (saved.bootstrap, saved.vantages, saved.properties, saved.logs) == (("b1.corp:9092",), (), (), None)
+    with pytest.raises(UsageError, match=r"clusters\.yaml cannot be written: File exists"):
+        clusters.save_config(parsed, cluster)
+    parsed.cluster = "prod"
+    with pytest.raises(UsageError, match="prod is in a cluster file"):
+        clusters.save_config(parsed, cluster)

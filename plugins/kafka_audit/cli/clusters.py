@@ -5,6 +5,7 @@ import json
 import os
 import re
 from collections.abc import Mapping
+from pathlib import Path
 
 from kafka_audit import settings
 from kafka_audit.checks import catalogue
@@ -105,7 +106,7 @@ def what_a_file_adds(cluster: Cluster) -> str:
     else:
         where = f"zookeeper: {json.dumps(cluster.zookeeper.connect)}"
     return f"""\
-# A cluster file measures more. clusters.yaml, then: kafka-audit run {cluster.name}
+# A cluster file measures more. clusters.yaml (--save-config clusters.yaml writes it), then: kafka-audit run {cluster.name}
 clusters:
   {json.dumps(cluster.name)}:
     {where}
@@ -114,3 +115,24 @@ clusters:
     properties: ["/etc/kafka/server-{{broker_id}}.properties"]
     # where brokers require a login: security: {{protocol: SASL_SSL, mechanism: SCRAM-SHA-512, username: …, password_env: …}}
 # clusters.example.yaml documents every key"""
+
+
+def save_config(arguments: argparse.Namespace, cluster: Cluster) -> None:
+    """Write a cluster that was given by its address to a new cluster file; what needs a login to hosts is commented out.
+
+    Raises:
+        UsageError: the cluster is one of a cluster file, or the file exists or cannot be written.
+    """
+    if arguments.cluster is not None:
+        msg = f"--save-config writes a cluster that has --bootstrap or --zookeeper; {arguments.cluster} is in a cluster file"
+        raise UsageError(msg)
+    optional = ("    vantages:", "    logs:", "    properties:")
+    lines = [
+        f"    # {line.strip()}" if line.startswith(optional) else line for line in what_a_file_adds(cluster).splitlines()[1:]
+    ]
+    try:
+        with Path(arguments.save_config).open("x", encoding="utf-8") as file:
+            file.write("\n".join(lines) + "\n")
+    except OSError as error:
+        msg = f"{arguments.save_config} cannot be written: {error.strerror or error}"
+        raise UsageError(msg) from error

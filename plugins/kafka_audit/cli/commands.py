@@ -99,6 +99,8 @@ def run_command(arguments: argparse.Namespace) -> int:
     say = console.Progress(quiet=arguments.quiet)
     cluster, root = clusters.cluster_without_airflow(arguments), _store(arguments).root
     is_first = not has_answered(History(root), cluster.name)
+    if arguments.save_config is not None:
+        clusters.save_config(arguments, cluster)
     store, document = audit_and_report(arguments, say, arguments.baseline, show_all=arguments.all, first=is_first)
     for place in rendering.write_forms(store, document, arguments.format.files, newest=True):
         say(f"wrote {place}")
@@ -109,7 +111,7 @@ def run_command(arguments: argparse.Namespace) -> int:
         rendering.write_not_audited(document)
         return gate.FAILED
     code, sentence = gate.evaluate_gate(document, arguments.fail_on, arguments.min_coverage)
-    if arguments.cluster is None and not arguments.quiet:
+    if arguments.cluster is None and arguments.save_config is None and is_first and not arguments.quiet:
         console.hint(clusters.what_a_file_adds(cluster))
     say(sentence)  # last: it is what a terminal shows after all the rest
     return code
