@@ -5,8 +5,7 @@ import random
 import sys
 from collections.abc import Sequence
 
-from testbed.differential.compare import Outcome, compare, definitions_file
-from testbed.differential.generate import ROLES, configurations
+from testbed.differential.compare import ROLES, Outcome, compare, configurations, definitions_file
 from testbed.jars import COMPARED
 
 _AGREEMENT, _WORDING, _ACCEPTED = 0.999, 0.99, 1 / 3

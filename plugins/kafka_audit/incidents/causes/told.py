@@ -55,7 +55,7 @@ def told(  # noqa: PLR0913 -- what no template can say
 
     Args:
         case: its brokers, endpoints and mode are facts of every story.
-        name: of the file and the story in it: `listeners/addresses shared`.
+        name: of the file and the story in it: `behind_controllers cut`.
         evidence: what speaks for it, if that is not the case's own findings.
         against: what speaks against it.
         not_known: further texts; those of the template come first.

@@ -48,7 +48,7 @@ def story(case: Case) -> Story:
     partitions = case.view.partitions
     return told(
         case,
-        "security/refused_broker login" if code == "KA412" else "security/refused_broker rights",
+        "refused_broker login" if code == "KA412" else "refused_broker rights",
         evidence=(
             *evidence_of(case.roots),
             *evidence_of(other_rules),

@@ -17,8 +17,8 @@ from kafka_audit.faults.facts import facts_of
 from kafka_audit.faults.fault import Fault, known_faults
 from kafka_audit.faults.read import reading_of
 from kafka_audit.faults.solver import diagnoses_into
-from kafka_audit.incidents.causes.controller import behind_controllers
-from kafka_audit.incidents.causes.listeners.new_listener import new_listener
+from kafka_audit.incidents.causes import behind_controllers
+from kafka_audit.incidents.causes.new_listener import new_listener
 from kafka_audit.incidents.causes.rule import LOST_REPLICAS, VIEW, Cause, Explains, Story, candidates
 from kafka_audit.incidents.causes.told import told
 from kafka_audit.model import quoting
@@ -144,7 +144,7 @@ def story(case: Case) -> Story:
     partitions, layers = case.view.partitions, sorted({root.text("layer") for root in case.roots if root.text("error")})
     return told(
         case,
-        "listeners/cut_off other_cause" if other else "listeners/cut_off cut_off",
+        "cut_off other_cause" if other else "cut_off cut_off",
         evidence=(
             *_probes(case),
             *_lines(case),

@@ -52,7 +52,7 @@ def behind_story(case: Case) -> Story:
     symptom = _symptom(case.roots)
     return told(
         case,
-        "controller/behind_controllers behind",
+        "behind_controllers behind",
         cause=symptom["code"],
         evidence=(
             *evidence_of(case.roots),
@@ -152,7 +152,7 @@ def cut_story(case: Case) -> Story:
     addresses = sorted({address for root in case.roots for address in root.texts("addresses")})
     return told(
         case,
-        "controller/behind_controllers cut",
+        "behind_controllers cut",
         evidence=(
             *evidence_of(case.roots),
             *evidence_of(finding for finding in case.explained if finding not in case.roots),
