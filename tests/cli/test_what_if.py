@@ -1,6 +1,7 @@
 """`what-if`: a stored snapshot or a cluster, exit codes, and what is printed."""
 
 import json
+import re
 import subprocess
 from dataclasses import replace
 
@@ -88,11 +89,13 @@ def test_all_safe_is_one_sentence(ask):
     )
 
 
-def test_a_cluster_that_no_file_describes_is_refused_with_its_newest_snapshot(tmp_path, capsys, monkeypatch):
+def test_a_cluster_that_no_file_describes_is_asked_by_its_newest_snapshot(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Store(tmp_path / "store").write(replace(snapshot_of({"now": {}}), snapshot_id=ID))
-    assert main(["what-if", "prod", "--out", "store", "--without", "broker:2"]) == 2
-    assert f"clusters.yaml does not describe 'prod'; add it, or ask its newest snapshot, {ID}" in capsys.readouterr().err
+    assert main(["what-if", "prod", "--out", "store", "--without", "broker:2"]) == 0
+    told = capsys.readouterr()
+    assert "no cluster file describes prod: its newest snapshot is asked" in told.err
+    assert re.match(r"prod as of \d\d \w+ \d{4} \d\d:\d\d:\d\d UTC, .* ago\.\n", told.out)
     assert main(["what-if", "prd", "--out", "store", "--without", "broker:2"]) == 2
     assert "clusters.yaml: file not found" in capsys.readouterr().err
 

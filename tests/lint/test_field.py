@@ -260,6 +260,63 @@ def test_an_override_is_no_second_broker(lint):
     assert file["starts"] is None
 
 
+def test_the_top_of_a_new_file_system_is_no_directory_of_logs(lint):
+    text = CASES["data beside the claim that keeps it"]["text"]
+    text = text.replace("mountPath: /var/lib/kafka}", "mountPath: /var/lib/kafka/data}")
+    folder = text.replace("mountPath: /var/lib/kafka/data}", "mountPath: /var/lib/kafka/data, subPath: data}")
+    cleaned = text.replace("      containers:", "      initContainers: [{name: clean}]\n      containers:")
+    for manifests, lines in ((text, [("MEDIUM", 22)]), (folder, []), (cleaned, [])):
+        (file,) = lint({"pods.yaml": manifests})[1]
+        found = [one for one in file["findings"] if one["code"] == "KA720" and one["status"] == "FAIL"]
+        assert [(one["severity"], one["evidence"]["line"]) for one in found] == lines
+
+
+def test_what_an_image_may_add_is_no_key_without_effect(lint):
+    text = "services: {b: {image: 'bitnami/kafka:3.6', environment: {KAFKA_CFG_PROCESS_ROLES: broker, KAFKA_CFG_LITENERS: 'A://:1'}}}\n"
+    (file,) = lint({"compose.yaml": text})[1]
+    assert [one["evidence"]["key"] for one in file["findings"] if one["code"] == "KA719"] == ["liteners"]
+
+
+def test_jinja_and_helm_are_read_and_named(lint):
+    compose = "services:\n  b:\n    image: apache/kafka:4.1.1\n    environment:\n      KAFKA_PROCESS_ROLES: broker\n"
+    compose += "      KAFKA_NODE_ID: {{ id }}\n      KAFKA_NUM_PARTITIONS: many\n"
+    code, (file,), _ = lint({"compose.yaml": compose})
+    assert (code, file["starts"], grave([file])) == (3, False, ["KA310 7"])
+    said = "judged by what the template itself says: it is an unrendered template; lint the rendered files"
+    assert file["remarks"][0]["text"] == said
+    code, _, said = lint({"values.yaml": "a: {{ b }}\n"}, "values.yaml")
+    assert (code, "values.yaml:1: is an unrendered template" in said) == (2, True)
+
+
+PROBES = (
+    ("apache/kafka:4.1.1", "kafka-topics.sh --bootstrap-server localhost:9092 --list", "kafka-topics.sh"),
+    ("apache/kafka:4.1.1", "/opt/kafka/bin/kafka-topics.sh --bootstrap-server kafka-1:9092 --list", None),
+    ("apache/kafka-native:4.1.1", "/opt/kafka/bin/kafka-topics.sh --list", "kafka-topics.sh"),
+    ("confluentinc/cp-kafka:7.5.0", "kafka-broker-api-versions.sh --bootstrap-server b:9092", "kafka-broker-api-versions.sh"),
+    ("confluentinc/cp-kafka:7.5.0", "kafka-broker-api-versions --bootstrap-server kafka-broker:9092", None),
+    ("bitnami/kafka:3.6", "kafka-topics --list", "kafka-topics"),
+    ("bitnami/kafka:3.6", "kafka-topics.sh --list", None),
+    ("apache/kafka:4.1.1", "nc -z kafka-server 9092", None),
+    ("wurstmeister/kafka:2.12-2.3.0", "", None),
+    ("example/kafka", "kafka-topics.sh --list", None),
+)
+
+
+@pytest.mark.parametrize(("image", "probe", "missing"), PROBES)
+def test_a_probe_that_calls_what_the_image_lacks_is_named(lint, image, probe, missing):
+    prefix = "KAFKA_CFG_" if "bitnami" in image else "KAFKA_"
+    compose = f"services:\n  b:\n    image: {image}\n    healthcheck:\n      test: [CMD-SHELL, '{probe}']\n"
+    compose += f"    environment: {{{prefix}NODE_ID: 1, {prefix}PROCESS_ROLES: broker}}\n"
+    pod = f"kind: Pod\nspec:\n  containers:\n    - image: {image}\n"
+    pod += f"      livenessProbe: {{exec: {{command: [sh, -c, '{probe}']}}}}\n"
+    pod += f"      env: [{{name: {prefix}NODE_ID, value: '1'}}, {{name: {prefix}PROCESS_ROLES, value: broker}}]\n"
+    for name, text in (("compose.yaml", compose), ("pod.yaml", pod)):
+        (file,) = lint({name: text}, name)[1]
+        said = [remark for remark in file.get("remarks", ()) if "calls" in remark["text"]]
+        assert [remark["line"] for remark in said] == ([5] if missing else [])
+        assert all(f"calls {missing}, which" in remark["text"] for remark in said)
+
+
 def test_what_to_do_is_said_once_per_check(capsys, tmp_path):
     for node in (1, 2, 3):
         text = f"broker.id={node}\nzookeeper.connect=zk:2181\nlisteners=PLAINTEXT://b{node}:9092\n"

@@ -62,8 +62,8 @@ class AlertMessage:
     document: Report | None = None
 
 
-def alert_message(event: AlertEvent, result: AuditResult, links: Links) -> AlertMessage:
-    """Return the message on an event."""
+def alert_message(event: AlertEvent, result: AuditResult, links: Links, *, first: bool = True) -> AlertMessage:
+    """Return the message on an event; only the first one of an audit says what else the audit found."""
     document = result.document
     incident = _incident(event, document)
     change = event.change.value
@@ -74,7 +74,7 @@ def alert_message(event: AlertEvent, result: AuditResult, links: Links) -> Alert
         first=event.change in {AlertKind.NEW, AlertKind.NOT_AUDITED} and event.worse is None,
         subject=f"[{change}] {result.cluster}: {_headline(event)}",
         action="resolve" if event.change in {AlertKind.RESOLVED, AlertKind.AUDITED_AGAIN} else "trigger",
-        facts=tuple(_facts(event, document, incident)),
+        facts=tuple(_facts(event, document, incident, whole=first)),
         impact="" if incident is None else who_is_hurt(incident.impacts) or incident.impact,
         reasons="" if document is None or incident is None else terminal.incident_details(document, incident, width=TEXT_WIDTH),
         command="" if incident is None else remedies.command_to_see(incident),
@@ -90,7 +90,8 @@ def messages(
 
     `shared` has a line for each headline with a cause that other clusters share.
     """
-    every = [_with_line(alert_message(event, result, links), event, shared or {}) for event in events]
+    written = (alert_message(event, result, links, first=not number) for number, event in enumerate(events))
+    every = [_with_line(message, event, shared or {}) for message, event in zip(written, events, strict=True)]
     if len(every) <= MOST_ALERTS:
         return every
     shown, rest = every[: MOST_ALERTS - 1], every[MOST_ALERTS - 1 :]
@@ -141,7 +142,7 @@ def _incident(event: AlertEvent, document: Report | None) -> ReportedIncident | 
     return next(same, None)
 
 
-def _facts(event: AlertEvent, document: Report | None, incident: ReportedIncident | None) -> Iterator[str]:
+def _facts(event: AlertEvent, document: Report | None, incident: ReportedIncident | None, *, whole: bool) -> Iterator[str]:
     alert = event.alert
     condition = alert.condition
     if event.change in {AlertKind.RESOLVED, AlertKind.AUDITED_AGAIN}:
@@ -163,6 +164,8 @@ def _facts(event: AlertEvent, document: Report | None, incident: ReportedInciden
         # Not each audit sends an alert: a channel may refuse it, a command may run the audit, and no alert says a thing twice.
         says = f"worse, {worse_text(in_report)}" if in_report else incident.lifecycle
         yield f"The report says {says}: it is compared with the previous report, an alert with all alerts before it."
+    if not whole:
+        return
     for lifecycle in ("new", "ongoing", "resolved"):
         if groups := _groups(document, lifecycle):
             yield f"{lifecycle.upper():<9}{groups}"

@@ -94,14 +94,20 @@ class _CommandParser(argparse.ArgumentParser):
     """An ArgumentParser whose errors are `UsageError`s: one line with the remedy."""
 
     def error(self, message: str) -> NoReturn:
-        msg = f"{message}; see `{self.prog} --help`"
+        msg = f"{message}{' See' if message.endswith('?') else '; see'} `{self.prog} --help`"
         raise UsageError(msg)
+
+
+_OF_KAFKA = {"--broker-list": "--bootstrap", "--bootstrap-servers": "--bootstrap-server"}
+"""Options of Kafka's own tools, with ours."""
 
 
 def parse_arguments(argv: Sequence[str]) -> Callable[[], int]:
     """Return the command that `argv` asks for, ready to be called; raises `UsageError` for what it cannot mean."""
     parser = _parser()
     commands = _written()["commands"]
+    if not argv or argv[0] == "help":
+        parser.parse_args([*argv[1:2], "--help"])
     word = next((argument for argument in argv if not argument.startswith("-")), None)
     if word is not None and word not in commands:
         parser.error(f"unknown command {word!r}{did_you_mean(word, commands)}")
@@ -113,7 +119,8 @@ def parse_arguments(argv: Sequence[str]) -> Callable[[], int]:
         _refuse_files_as_options(parser, argv)
     arguments, rest = parser.parse_known_args(argv)
     if rest:
-        parser.error(f"unknown argument {rest[0]!r}{did_you_mean(rest[0], _options(parser, arguments.command))}")
+        near = did_you_mean(_OF_KAFKA.get(rest[0], rest[0]), _options(parser, arguments.command))
+        parser.error(f"unknown argument {rest[0]!r}{near}")
     arguments.typed = tuple(argv)
     return functools.partial(_call, arguments)
 

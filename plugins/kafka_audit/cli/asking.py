@@ -3,6 +3,7 @@
 import argparse
 import json
 from collections.abc import Sequence
+from datetime import UTC, datetime
 
 from kafka_audit import audit
 from kafka_audit.cli import clusters
@@ -11,13 +12,17 @@ from kafka_audit.cluster.view import ClusterView
 from kafka_audit.job.losses import answers
 from kafka_audit.model.cluster import Cluster
 from kafka_audit.model.errors import UsageError
-from kafka_audit.model.text import clean
+from kafka_audit.model.text import clean, our_line
+from kafka_audit.report.html.pages import time_span
 from kafka_audit.report.plain_text.what_if import answer_text, answers_text
+from kafka_audit.report.text import wrap
 from kafka_audit.report.what_if import losses
 from kafka_audit.store import Store
-from kafka_audit.store.manifest import cluster_of
+from kafka_audit.store.manifest import cluster_of, taken_at
 from kafka_audit.what_if.answer import NOT_DECIDED, NOT_SAFE, SAFE
 from kafka_audit.what_if.losses import PartyLoss, combined, every, loss_named, parse
+
+_OPEN = 3  # incidents that are named
 
 
 def what_if_command(arguments: argparse.Namespace) -> int:
@@ -47,10 +52,10 @@ def what_if_command(arguments: argparse.Namespace) -> int:
         heading = {"snapshot_id": snapshot_id}
         whole = heading | documents[0] if arguments.without else heading | {"each": arguments.each, "losses": documents}
         console.write_result(json.dumps(whole, indent=2))
-    elif arguments.without:
-        console.write_result(answer_text(found[0], view, width=console.width()))
     else:
-        console.write_result(answers_text(found, view, width=console.width()))
+        width = console.width()
+        text = answer_text(found[0], view, width=width) if arguments.without else answers_text(found, view, width=width)
+        console.write_result(f"{_heading(store, snapshot_id, width)}\n\n{text}")
     codes = {answer.exit_code for answer in found}
     return next(code for code in (NOT_SAFE, NOT_DECIDED, SAFE) if code in codes)
 
@@ -62,8 +67,10 @@ def _snapshot(arguments: argparse.Namespace, say: console.Progress) -> tuple[Sto
         manifest = store.manifest(arguments.subject)
         return store, manifest.snapshot_id, clusters.clusters_if_any(arguments.config).get(manifest.cluster)
     arguments.cluster = arguments.subject
-    if arguments.subject is not None:
-        _require_described(arguments, store)
+    newest = None if arguments.subject in {None, *clusters.clusters_if_any(arguments.config)} else store.newest(arguments.subject)
+    if newest is not None:  # audited by an address: no file describes it
+        say(f"no cluster file describes {clean(newest.cluster)}: its newest snapshot is asked")
+        return store, newest.snapshot_id, None
     cluster = clusters.cluster_without_airflow(arguments)
     store.prepare()
     snapshot_id = audit.publish_snapshot(cluster, store, say)
@@ -71,10 +78,11 @@ def _snapshot(arguments: argparse.Namespace, say: console.Progress) -> tuple[Sto
     return store, snapshot_id, cluster
 
 
-def _require_described(arguments: argparse.Namespace, store: Store) -> None:
-    """Raise `UsageError` for a cluster that was audited by an address: no file describes it, but its snapshots can be asked."""
-    newest = None if arguments.subject in clusters.clusters_if_any(arguments.config) else store.newest(arguments.subject)
-    if newest is not None:
-        file = clusters.cluster_file_path(arguments.config)
-        msg = f"{file} does not describe {clean(arguments.subject)!r}; add it, or ask its newest snapshot, {newest.snapshot_id}"
-        raise UsageError(msg)
+def _heading(store: Store, snapshot_id: str, width: int) -> str:
+    """Return what is asked, of when it is, and which incidents were open then: an answer is no better than its snapshot."""
+    manifest, document = store.manifest(snapshot_id), store.read_report(snapshot_id)
+    taken = taken_at(snapshot_id)
+    age = f", {time_span((datetime.now(UTC) - taken).total_seconds())} ago" if taken else ""
+    lines = [f"{clean(manifest.cluster)} as of {f'{taken:%d %b %Y %H:%M:%S} UTC' if taken else snapshot_id}{age}."]
+    lines += [f"Open then: {one.severity} {our_line(one.headline)}." for one in (document.incidents[:_OPEN] if document else ())]
+    return "\n".join(line for text in lines for line in wrap(text, width))

@@ -1,20 +1,18 @@
 """The commands that audit: `run`, `snapshot`, `diff`. Each returns the exit code."""
 
 import argparse
-import contextlib
 import secrets
 import time
-from collections.abc import Iterator
 
 from kafka_audit import audit
 from kafka_audit.cli import clusters, engines
 from kafka_audit.cli.printing import console, difference, rendering
 from kafka_audit.model.cluster import Cluster
-from kafka_audit.model.errors import SnapshotError, UsageError
+from kafka_audit.model.errors import UsageError
 from kafka_audit.model.report import Report
 from kafka_audit.model.text import clean, counted
 from kafka_audit.report import gate
-from kafka_audit.report.digest import Digest, read_digest
+from kafka_audit.report.digest import read_digests
 from kafka_audit.report.html import timeline
 from kafka_audit.store import Store
 from kafka_audit.store.history import History
@@ -46,7 +44,7 @@ def compare_stored_reports(root: str, before: str, after: str) -> timeline.Compa
         raise UsageError(msg)
     then, now = _report(history, before, root), _report(history, after, root)
     between = sorted(snapshot_id for snapshot_id in history.snapshots().get(cluster or "", ()) if before < snapshot_id <= after)
-    return timeline.compare_reports(then, now, [*_digests(history, between)])
+    return timeline.compare_reports(then, now, [*read_digests(history, between)])
 
 
 def _report(history: History, snapshot_id: str, root: str) -> Report:
@@ -55,17 +53,6 @@ def _report(history: History, snapshot_id: str, root: str) -> Report:
         msg = f"snapshot {clean(snapshot_id)} has no report in {root}; without --reports the command creates it"
         raise UsageError(msg)
     return document
-
-
-def _digests(history: History, snapshot_ids: list[str]) -> Iterator[Digest]:
-    for snapshot_id in snapshot_ids:
-        written = history.written(snapshot_id)
-        digest = None
-        if written is not None:
-            with contextlib.suppress(SnapshotError):  # what one in between changed is not known, and a note says so
-                digest = read_digest(history, snapshot_id, written)
-        if digest is not None:
-            yield digest
 
 
 def comparison_text(before: str, after: str, comparison: timeline.Comparison, *, color: bool) -> str:
@@ -197,7 +184,7 @@ def _store(arguments: argparse.Namespace) -> Store:
 
 def has_answered(history: History, cluster: str) -> bool:
     """Return whether an audit of a cluster was ever answered, as far as the store knows: else its address may be wrong."""
-    return any(digest.answered for digest in _digests(history, list(history.snapshots().get(cluster, ()))))
+    return any(digest.answered for digest in read_digests(history, list(history.snapshots().get(cluster, ()))))
 
 
 def _collect(cluster: Cluster, store: Store, say: console.Progress, *, first: bool = False) -> str:

@@ -9,8 +9,11 @@ from kafka_audit.cli import clusters
 from kafka_audit.cli.bundling import bundle_reading
 from kafka_audit.cli.printing import console, rendering
 from kafka_audit.model.errors import UsageError
+from kafka_audit.model.report import Report
 from kafka_audit.model.text import clean, did_you_mean
 from kafka_audit.report import formats
+from kafka_audit.report.digest import read_digests
+from kafka_audit.report.html import timeline
 from kafka_audit.settings.redacted import redacted_cluster
 from kafka_audit.store import BUNDLE, Store, bundles
 from kafka_audit.store.bundles import Bundle
@@ -74,12 +77,24 @@ def report_command(arguments: argparse.Namespace) -> int:
     if document is None:
         msg = f"snapshot {snapshot_id} has no report; `kafka-audit diff EARLIER {snapshot_id}` creates it"
         raise UsageError(msg)
-    places = rendering.write_forms(store, document, arguments.format.files, newest=False)
+    notice = _what_came_after(store, document)
+    places = rendering.write_forms(store, document, arguments.format.files, newest=False, notice=notice)
     if arguments.format.stdout or not places:
-        rendering.write_report(document, arguments.format.page, full=arguments.all)
+        rendering.write_report(document, arguments.format.page, full=arguments.all, notice=notice)
     else:
         console.write_result("\n".join(places))
     return 0
+
+
+def _what_came_after(store: Store, document: Report) -> str:
+    """Return what an old report says above everything else; "" for the newest one."""
+    history = History(store.root)
+    later = [one for one in history.snapshots().get(document.cluster, ()) if one > document.snapshot_id and not is_of_future(one)]
+    digests = list(read_digests(history, sorted(later)))
+    if not digests:
+        return ""
+    cause = document.incidents[0].cause if document.incidents else None
+    return f"{timeline.what_came_after(cause, digests)} The newest is {digests[-1].snapshot_id}."
 
 
 def _report_of_bundle(arguments: argparse.Namespace) -> int:

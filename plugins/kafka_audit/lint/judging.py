@@ -9,6 +9,7 @@ from kafka_audit.checks import Check
 from kafka_audit.checks.run import judge
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.configuration.definitions import StartRule
+from kafka_audit.configuration.files.java import Property
 from kafka_audit.configuration.starts import StartRefusal
 from kafka_audit.incidents import findings
 from kafka_audit.incidents.tools import Tools
@@ -241,6 +242,11 @@ def _placed(
     key = finding.evidence.get("key") if finding.status in {Status.FAIL, Status.UNKNOWN} else None
     ends = {end.key: replace(end, key="", value="") for end in member.broker.ends} if finding.code == REFUSED else {}
     setting = {**member.broker.properties, **ends}.get(key) if isinstance(key, str) else None
+    at = finding.evidence.get("line")
+    if at is None and setting is None and key and member.broker.container and finding.status is Status.FAIL:
+        at = min(one.line for one in member.broker.properties.values() if one.line)  # where a line is missing
+    if isinstance(at, int):
+        setting = Property(str(key), "", at)
     place = (
         places.line_of_property(setting, text[setting.line - 1], hidden)
         if setting is not None and setting.line <= len(text)

@@ -290,7 +290,7 @@ def configuration_rows(member: Member, key: bytes) -> Iterator[Row]:
     reported = {name: setting for name, setting in held.items() if name not in member.broker.unknown}
     yield from rows.setting_rows(reported, path, broker_id)
     for name in sorted(member.broker.unknown):
-        line = held[name].line if name in held else 1
+        line = held[name].line if name in held else 0
         yield BrokerProperty(source=path, broker_id=broker_id, key=name, value=None, secret=False, line=line)
     asking = Asking(sample=1, observer=f"properties:{broker_id}", target=path)
     if member.twins:

@@ -51,6 +51,8 @@ def start_verdict(broker: Described, version: str, patch: str | None = None) -> 
     if refused is not None and "node.id" in present and (voter := _VOTER.search(likely.get("controller.quorum.voters", ""))):
         # A node that is a controller must be among the voters, and one that is not must not.
         refused = start_refusal(likely | {"node.id": voter[1]}, version, patch)
+    if broker.image and not broker.ended_by and is_placeholder(broker.image):  # what makes settings of the variables is not known
+        return StartVerdict(starts=None, refused=refused)
     if refused is None:
         next_one = refusal_after_config(values, version, unknown=broker.unknown, jvm=broker.jvm)
         return StartVerdict(starts=True, refused=next_one, later=next_one is not None)

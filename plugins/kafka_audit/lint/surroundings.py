@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from kafka_audit.cluster.hosts import means_itself
 from kafka_audit.compare.addresses import address_text
 from kafka_audit.configuration.files.described import Container
+from kafka_audit.lint import volumes
 from kafka_audit.lint.members import Group, Member
 from kafka_audit.model.addresses.advertised_listeners import CONTROLLERS, INSTEAD, KEY, AdvertisedListener, entries
 from kafka_audit.model.addresses.voters import VOTERS, named_voters
@@ -35,6 +36,7 @@ def surrounding_faults(group: Group) -> Iterator[Judgement]:
     for member in group:
         if member.broker.container is not None:
             yield from _endpoints(member, member.broker.container)
+            yield from _directories(member, member.broker.container)
             yield from _quorum(member, member.broker.container, group)
 
 
@@ -72,10 +74,27 @@ def _fault(
         where = f"listener {other}" if other else f"{target}, where no listener is"
         mend = f"In `ports`, lead {entry.port} to {own.port}, where {entry.listener} listens: `{entry.port}:{own.port}`."
         return _AddressFault(kind=f"a port that `ports` lead to {where}", key=KEY, mend=mend)
+    if local and (client := next((client for client in container.clients if client.port == own.port), None)) is not None:
+        host = min(container.own)
+        kind = f"which is {client.name} itself: it connects to port {client.port} of {host} and is sent there"
+        mend = (
+            f"In `{{{KEY}}}`, advertise `{host}:{client.port}` to containers. Clients of the host need a listener of their own."
+        )
+        return _AddressFault(kind=kind, key=KEY, mend=mend)
     if local and forgotten:
         mend = f"In `ports`, publish {entry.port}: `{entry.port}:{own.port}`. Or advertise the port that is published."
         return _AddressFault(kind="a port that the file does not publish", key=KEY, mend=mend)
     return None
+
+
+def _directories(member: Member, container: Container) -> Iterator[Judgement]:
+    """Yield why the data of a broker is not on its volumes."""
+    found = volumes.volume_fault(member.broker, container)
+    if found is not None:
+        kind = "broker" if member.serves else "controller"
+        evidence: dict[str, Value] = {"broker": member.broker_id, "who": f"{kind} {member.broker_id}", "key": "log.dirs"}
+        evidence |= {"fault": found.fault, MEND: found.mend, "line": found.line}
+        yield _fail("KA720", f"{kind}/{member.broker_id}", evidence, found.severity)
 
 
 def _quorum(member: Member, container: Container, group: Group) -> Iterator[Judgement]:
@@ -106,6 +125,7 @@ def _quorum_faults(member: Member, container: Container, group: Group) -> Iterat
                 yield f"voter {voter} at {address_text(host, port)}, which is each container itself", _NOWHERE, mend
         elif host not in own.own:
             yield f"voter {voter} at {address_text(host, port)}, and its service is {listing(sorted(own.own))}", _NOWHERE, mend
+    yield from _waiting(named, container)
     mine = named.get(member.broker_id)
     listens = [entry for entry in entries({KEY: member.broker.value(INSTEAD)}) if mine and entry.port == mine[1]]
     if mine and not means_itself(mine[0]) and any(_LOOPBACK.fullmatch(entry.host or "") for entry in listens):
@@ -119,7 +139,23 @@ def _quorum_faults(member: Member, container: Container, group: Group) -> Iterat
             yield f"another cluster id than node {first.broker_id}", "nodes of two cluster ids refuse each other", mend
 
 
-def _fail(code: str, resource: str, evidence: Mapping[str, Value]) -> Judgement:
+def _waiting(named: Mapping[int, tuple[str, int]], container: Container) -> Iterator[tuple[str, str, str]]:
+    """Yield what keeps the first start of pods from ending: each is ready when it has a leader, which needs the others."""
+    if not container.probed or not container.probed.isdisjoint({port for _, port in named.values()}):
+        return  # controllers listen before they have a leader
+    own = {voter: at for voter, at in named.items() if container.service and container.service in at[0].split(".")[:2]}
+    for voter, (host, port) in own.items():
+        alone = len(named) == 1 and ".svc" in host  # Kubernetes writes a pod's own full name to its /etc/hosts
+        if not container.published and not alone:
+            mend = f"Set `publishNotReadyAddresses: true` in the Service {container.service}."
+            what = f"voter {voter} at {address_text(host, port)}, a name that {container.service} has only when the pod is ready"
+            yield what, "no pod is ready before its controllers have a leader", mend
+    if container.one_by_one and len(own) > 1:
+        mend = "Set `podManagementPolicy: Parallel` in the StatefulSet."
+        yield f"{len(named)} voters, and its pods start one by one", "the first is never ready without the others", mend
+
+
+def _fail(code: str, resource: str, evidence: Mapping[str, Value], severity: Severity = Severity.HIGH) -> Judgement:
     return Judgement(
-        snapshot_id="lint", code=code, resource=resource, status=Status.FAIL, severity=Severity.HIGH, evidence=dict(evidence)
+        snapshot_id="lint", code=code, resource=resource, status=Status.FAIL, severity=severity, evidence=dict(evidence)
     )

@@ -3,9 +3,10 @@
 It is written beside the report (`findings.digest.json`), so that a page over weeks of audits reads none of them.
 """
 
+import contextlib
 import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any, Final, Literal
 
@@ -117,6 +118,16 @@ def read_digest(history: History, snapshot_id: str, written: datetime, min_cover
         return digest
     document = history.report(snapshot_id)
     return None if document is None else condense(document, min_coverage)
+
+
+def read_digests(history: History, snapshot_ids: Iterable[str]) -> Iterator[Digest]:
+    """Yield the digests of those snapshots that have one; what this version cannot show is passed over."""
+    for snapshot_id in snapshot_ids:
+        written = history.written(snapshot_id)
+        with contextlib.suppress(SnapshotError):
+            digest = None if written is None else read_digest(history, snapshot_id, written)
+            if digest is not None:
+                yield digest
 
 
 def condense(document: Report, min_coverage: float = 1.0) -> Digest:

@@ -115,7 +115,7 @@ def since_text(incident: ReportedIncident | EarlierIncident) -> str:
         return f"since {when} ({incident.audits} audits)"
     if isinstance(incident, ReportedIncident) and incident.lifecycle is Lifecycle.ONGOING:
         return "since an earlier audit"
-    return "first seen in this audit"
+    return f"first seen in this audit{f', {when}' if (when := utc_text(incident.first_seen)) else ''}"
 
 
 def lifecycle_text(incident: ReportedIncident) -> str:

@@ -132,6 +132,7 @@ def test_a_pod_is_a_broker_and_what_stands_elsewhere_is_not_known():
         "offsets.topic.replication.factor": ("1", 14),
         "transaction.state.log.replication.factor": ("1", 14),
         "transaction.state.log.min.isr": ("1", 14),
+        "sasl.enabled.mechanisms": ("PLAIN,SCRAM-SHA-256,SCRAM-SHA-512", 14),
     }
     assert {"advertised.listeners", "inter.broker.listener.name"} <= node.unknown
     assert "listeners" not in node.unknown

@@ -428,8 +428,8 @@ def test_pools_in_another_file():
 
 
 REFUSED = {
-    "a name from a template": (
-        KAFKA.replace("name: my-cluster", "name: {{ .Release.Name }}"),
+    "a template without a broker": (
+        KAFKA.replace("name: my-cluster", "name: {{ .Release.Name }}").replace("kind: Kafka\n", "kind: KafkaTopic\n"),
         3,
         "is a Helm template: render it: helm template RELEASE CHART | kafka-audit lint -",
     ),

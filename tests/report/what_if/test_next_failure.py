@@ -47,7 +47,7 @@ def test_a_healthy_cluster_is_one_sentence():
     document, _ = document_of({"topics": {"payments": {"partitions": {0: {"replicas": [0, 1, 2], "isr": [0, 1, 2]}}}}})
     found = document["next_failure"]
     assert found["worst"] is None
-    assert found["sentence"].startswith("Any single broker can fail: ")
+    assert found["sentence"].startswith("You can lose any one broker: ")
     lines = [*next_failure.next_failure_lines(part_of(NextFailure, found), 100)]
     assert " ".join(" ".join(lines).split()) == f"{found['sentence']}."
 
@@ -58,8 +58,8 @@ REFUSED = {"observer": "broker:0", "operation": "DescribeQuorum", "error": "not 
 SILENT = {broker: {"answers": False} for broker in (0, 1, 2)}
 KINDS = {
     # All brokers go with their only rack, whose loss is not asked about.
-    "one rack": ({"brokers": {n: {"rack": "a"} for n in (0, 1, 2)}}, "Any single broker can fail"),
-    "racks": ({"brokers": {n: {"rack": "abc"[n]} for n in (0, 1, 2)}}, "Any single broker or rack can fail"),
+    "one rack": ({"brokers": {n: {"rack": "a"} for n in (0, 1, 2)}}, "You can lose any one broker"),
+    "racks": ({"brokers": {n: {"rack": "abc"[n]} for n in (0, 1, 2)}}, "You can lose any one broker or rack"),
     "a broker without a rack": (
         {"brokers": {0: {"rack": "a"}, 1: {"rack": "b"}}},
         "No single loss is known to stop anything; 2 of 5 are not decided",

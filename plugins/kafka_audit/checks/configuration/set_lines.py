@@ -10,9 +10,12 @@ _TEXTS = frozenset({"STRING", "LIST", "PASSWORD"})
 
 
 def set_lines(settings: Settings, node: int) -> Mapping[str, str | None] | None:
-    """Return what a node sets: its file, else what it reports, which has all keys of its file; None where neither was read."""
+    """Return what a node sets: its file, else what it reports, which has all keys of its file; None where neither was read.
+
+    What something else may add to a file has no line, and is not among them.
+    """
     if node in settings.every_file:
-        return {key: line.value for key, line in settings.every_file[node].items()}
+        return {key: line.value for key, line in settings.every_file[node].items() if line.line}
     answers = settings.reported(node)
     return {key: row.value for key, row in answers.items() if row.source != _DEFAULT_SOURCE} if answers else None
 

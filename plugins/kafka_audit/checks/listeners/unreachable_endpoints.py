@@ -12,6 +12,7 @@ from kafka_audit.cluster.hosts import inside_of, means_itself
 from kafka_audit.faults.serve_edges import NETWORK
 from kafka_audit.model.commands import Line
 from kafka_audit.model.finding import Evidence, Finding
+from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.text import listing
 
 
@@ -55,6 +56,7 @@ def exposed_endpoints(case: Case) -> StoryFacts:
         "means_own_host": means_own_host,
         "addresses": tuple(endpoint.address for endpoint in case.endpoints[:2]) if means_own_host else (),
         "layers": reach.layers(),
+        "refused": bool(broken) and all(edge.stop is not None and edge.stop.failure is ReadFailure.REFUSED for edge in broken),
         "led": case.view.partitions.led_by(case.brokers),
         "partitions": case.view.partitions.count.partitions,
         "one_vantage": case.view.info is not None and case.view.info.client_vantages <= 1,

@@ -133,6 +133,8 @@ def _judged(  # noqa: PLR0913 -- what a judgement is
     loss = f"{leaderless} of {replicas} partitions{which} {'has' if leaderless == 1 else 'have'} no leader"
     if which and leaderless:
         loss += " without it"
+    elif replicas > 1 and not leaderless:
+        loss = f"all {replicas} partitions{which} still have a leader"
     if not replicas:
         loss = "no partition is assigned to it" if which else "there is no partition"
     given = {**evidence, **reported, "replicas": replicas, "leaderless": leaderless, "loss": loss}

@@ -7,19 +7,23 @@ from msgspec import structs
 
 from kafka_audit.cli.printing import console
 from kafka_audit.model.report import Report, report_text
+from kafka_audit.model.text import our_line
 from kafka_audit.report import formats
+from kafka_audit.report.html.cluster import standalone
 from kafka_audit.report.plain_text import terminal
 from kafka_audit.store import Store
 
 
-def write_forms(store: Store, document: Report, forms: Sequence[str], *, newest: bool) -> list[str]:
-    """Write a report in these forms beside it, and return where they are."""
-    return [store.write_rendering(document.snapshot_id, form, formats.FILES[form](document), newest=newest) for form in forms]
+def write_forms(store: Store, document: Report, forms: Sequence[str], *, newest: bool, notice: str = "") -> list[str]:
+    """Write a report in these forms beside it, with a notice above it where people read it, and return where they are."""
+    written = {form: standalone(document, notice) if form == "html" else formats.FILES[form](document) for form in forms}
+    return [store.write_rendering(document.snapshot_id, form, text, newest=newest) for form, text in written.items()]
 
 
-def write_report(document: Report, form: str, *, full: bool = False) -> None:
-    """Put a report on stdout, as `text` or as `json`."""
-    console.write_result(page(document, form, full=full))
+def write_report(document: Report, form: str, *, full: bool = False, notice: str = "") -> None:
+    """Put a report on stdout, as `text`, below a notice, or as `json`."""
+    above = f"{our_line(notice, 1000)}\n\n" if notice and form == "text" else ""
+    console.write_result(f"{above}{page(document, form, full=full)}")
 
 
 def write_not_audited(document: Report) -> None:

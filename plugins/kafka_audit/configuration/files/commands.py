@@ -23,6 +23,7 @@ class Start:
     kind: StartKind
     at: Property | None = None
     overrides: tuple[Property, ...] = ()
+    file: str = ""  # what kafka-server-start reads
 
 
 OF_IMAGE = Start(kind=StartKind.IMAGE)
@@ -37,6 +38,7 @@ _NO_BROKER = re.compile(
     r"|\b(?:connect-(?:distributed|standalone|mirror-maker)|zookeeper-server-start|schema-registry-start|ksql-\w+|kcat|kafkacat)\b"
     r"|^\W*(?:bin\W+)?(?:(?:ba)?sh\W+)?(?:c\W+)?(?:sleep|tail|true|while|echo)\b|\bsleep\s+infinity\b|create[-_]?topics?"
 )
+_FILE = re.compile(r"kafka-server-start\S{0,40}\s{1,20}(?:-daemon\s{1,20})?([^\s\"']{1,300}\.properties)")
 _OVERRIDE = re.compile(r"--override[\s=]+[\"']?([A-Za-z][\w.-]{0,200})=(?:\"([^\"]*)\"|'([^']*)'|([^\s\"']*))")
 
 
@@ -56,5 +58,6 @@ def start_of(text: str, at: Property) -> Start | None:
             Property(match[1], next(part for part in match.groups()[1:] if part is not None), at.line)
             for match in _OVERRIDE.finditer(text)
         )
-        return Start(kind=StartKind.SERVER, at=at, overrides=overrides)
+        file = _FILE.search(text)
+        return Start(kind=StartKind.SERVER, at=at, overrides=overrides, file=file[1] if file else "")
     return None if _NO_BROKER.search(text) else Start(kind=StartKind.OTHER, at=at)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 import yaml
 
 from kafka_audit.configuration.files import commands, environment, images, yaml_nodes
-from kafka_audit.configuration.files.described import Container, Described
+from kafka_audit.configuration.files.described import Container, ContainerClient, Described, Mount
 from kafka_audit.configuration.files.java import Property
 from kafka_audit.model.linted import Remark
 from kafka_audit.model.text import listing
@@ -20,7 +20,13 @@ _Beside = Callable[[str], str | None]
 _REFERENCE = re.compile(r"\$\$|\$\{([A-Za-z_][A-Za-z0-9_]*)(?:(:?-)([^${}]*))?\}|\$([A-Za-z_][A-Za-z0-9_]*)")
 _PORTS = re.compile(r"(?:[0-9.]+:|\[[0-9a-f:]+\]:)?(\d{1,5})(?:-(\d{1,5}))?:(\d{1,5})(?:-\d{1,5})?(?:/tcp)?")
 _CLUSTER_IDS = ("CLUSTER_ID", "KAFKA_KRAFT_CLUSTER_ID")
-_MOST_PORTS = 100
+_ADDRESS = re.compile(
+    r"(?<![\w.@/-])(?:(?:PLAINTEXT|SASL_PLAINTEXT|SSL|SASL_SSL)://)?([A-Za-z0-9][\w.-]{0,200}):(\d{2,5})(?![\w.])"
+)
+_BOOTSTRAPS = re.compile(r"bootstrap|kafka_?brokers?|broker_?list", re.IGNORECASE)
+_WAITS = re.compile(r"wait-for|dockerize|\bnc\b|/dev/tcp")
+_NAMED_VOLUME = re.compile(r"[A-Za-z0-9][\w.-]*")
+_MOST_PORTS, _MOST_CLIENTS = 100, 10
 _BUILT = "build"  # no name of an image that is known
 
 
@@ -61,14 +67,36 @@ def described_services(node: yaml.Node, beside: _Beside) -> Iterator[Described]:
     services = {name: yaml_nodes.mapping(body) for name, body in yaml_nodes.mapping(node).items()}
     neighbours = frozenset(services) | {name for body in services.values() for name in _own_names(body)}
     host = _Host(variables=_env_file(beside(".env")), assumed=set())
+    found: list[Described] = []
+    clients: dict[str, list[ContainerClient]] = {}
     for service, body in services.items():
         whole = _extended(body, services)
-        for broker in _service(whole, f"service {service}", host, beside):
+        brokers = [*_service(whole, f"service {service}", host, beside)]
+        for client, named in () if brokers or "network_mode" in whole else _named_addresses(service, whole):
+            clients.setdefault(named, []).append(client)
+        for broker in brokers:
             if "network_mode" in whole or broker.container is None:
-                yield replace(broker, container=None)
+                found.append(replace(broker, container=None))
             else:
                 own = frozenset({service, *_own_names(whole)})
-                yield replace(broker, neighbours=neighbours, container=replace(broker.container, own=own))
+                found.append(replace(broker, neighbours=neighbours, container=replace(broker.container, own=own)))
+    for broker in found:
+        around = broker.container
+        named_it = (
+            tuple(client for name in sorted(around.own) for client in clients.get(name, ())[:_MOST_CLIENTS]) if around else ()
+        )
+        yield replace(broker, container=replace(around, clients=named_it)) if around else broker
+
+
+def _named_addresses(service: str, body: _Mapping) -> Iterator[tuple[ContainerClient, str]]:
+    """Yield each address that a service's variables and command name, with its host."""
+    named = [(name, text or "", line) for name, text, line in _assignments(body.get("environment"))]
+    parts = [part for key in ("entrypoint", "command") if key in body for part in (yaml_nodes.items(body[key]) or [body[key]])]
+    named += [("", yaml_nodes.text(part) or "", yaml_nodes.line(part)) for part in parts]
+    for name, text, line in named:
+        for match in () if _WAITS.search(text) else _ADDRESS.finditer(text):
+            bootstraps = _BOOTSTRAPS.search(name or text) is not None
+            yield ContainerClient(name=service, port=int(match[2]), line=line, bootstraps=bootstraps), match[1]
 
 
 def services_of_jobs(root: _Mapping) -> Iterator[Described]:
@@ -145,11 +173,17 @@ def _service(body: _Mapping, inside: str, host: _Host, beside: _Beside) -> Itera
     )
     if broker is None:
         return
-    remarks = list(broker.remarks)
+    remarks = [*broker.remarks, *of_image.missing_tool(_healthcheck(body))]
     if host.assumed:
         remarks.append(Remark(line=_line(body), text=f"judged with the defaults {listing(sorted(host.assumed), 5)}"))
     ids = (setting for setting in reversed(variables) if setting.key in _CLUSTER_IDS and setting.key not in unknown)
-    container = Container(ports=_ports(body, host), cluster_id=next(ids, None))
+    container = Container(
+        ports=_ports(body, host),
+        cluster_id=next(ids, None),
+        mounts=tuple(_mounts(body)),
+        new_host="hostname" not in body,
+        file=start.file,
+    )
     yield replace(broker, remarks=tuple(remarks), replicas=_replicas(body), partial=partial, container=container)
 
 
@@ -202,16 +236,30 @@ def _ports(body: _Mapping, host: _Host) -> Mapping[int, tuple[int, int]]:
     return found
 
 
+def _healthcheck(body: _Mapping) -> Property:
+    node = yaml_nodes.mapping(body.get("healthcheck")).get("test")
+    words = "" if node is None else " ".join(yaml_nodes.text(part) or "" for part in yaml_nodes.items(node) or [node])
+    return Property("healthcheck", words, 1 if node is None else yaml_nodes.line(node))
+
+
+def _mounts(body: _Mapping) -> Iterator[Mount]:
+    """Yield the volumes of a service; a named one is there to keep data, a folder of the host where it is one of Kafka's data."""
+    for item in yaml_nodes.items(body.get("volumes")):
+        long, parts = yaml_nodes.mapping(item), (yaml_nodes.text(item) or "").split(":")
+        source = yaml_nodes.text(long.get("source")) or (parts[0] if parts[1:] else "")
+        path = yaml_nodes.text(long.get("target")) or parts[1 if parts[1:] else 0]
+        if path:
+            kept = _NAMED_VOLUME.fullmatch(source) is not None or images.is_for_data(path)
+            yield Mount(path=path, line=yaml_nodes.line(item), keeps=kept and yaml_nodes.text(long.get("type")) != "tmpfs")
+    tmpfs = body.get("tmpfs")
+    for item in () if tmpfs is None else yaml_nodes.items(tmpfs) or [tmpfs]:
+        yield Mount(path=(yaml_nodes.text(item) or "").split(":")[0], line=yaml_nodes.line(item))
+
+
 def _mounted(body: _Mapping, image: images.Image) -> Property | None:
     """Return `volumes` if one of them may be a file to which the image adds the variables."""
-    for item in yaml_nodes.items(body.get("volumes")):
-        text = yaml_nodes.text(item)
-        target = (
-            text.split(":")[1 if ":" in text else 0] if text else yaml_nodes.text(yaml_nodes.mapping(item).get("target")) or ""
-        )
-        if re.search(image.mounts, target):
-            return Property("volumes", "", yaml_nodes.line(item))
-    return None
+    found = (mount for mount in _mounts(body) if re.search(image.mounts, mount.path))
+    return next((Property("volumes", "", mount.line) for mount in found), None)
 
 
 def _first(body: _Mapping, keys: Sequence[str]) -> Property | None:

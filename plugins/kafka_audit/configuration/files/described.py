@@ -18,8 +18,32 @@ ANY_OPTIONS = "*"
 
 _FOLDER_OF_BITNAMI = "/bitnami/kafka"
 _MOST_REMARKS = 50
-_BEGINS = re.compile(rf"\$\{{|\$\(|\{{\{{|{ADVERTISED_BY_BITNAMI}")
+COMMANDED = re.compile(r"_\{(?:HOSTNAME|PORT)_COMMAND\}")
+"""What wurstmeister's image replaces by what a command prints: start-kafka.sh, 901c084."""
+
+_WHOLE = re.compile(rf"{ADVERTISED_BY_BITNAMI}|{COMMANDED.pattern}")
+_BEGINS = re.compile(rf"\$\{{|\$\(|\{{\{{|{_WHOLE.pattern}")
 _ENDS = {"${": re.compile(r"\}"), "$(": re.compile(r"\)|\s"), "{{": re.compile(r"\}\}")}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mount:
+    """A volume of a container; `keeps` says that it is there to outlast the container, `claim` that it is a new file system."""
+
+    path: str
+    line: int
+    keeps: bool = False
+    claim: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class ContainerClient:
+    """Another container of the network that names a broker's address, and the line of it."""
+
+    name: str
+    port: int
+    line: int
+    bootstraps: bool  # whether it is certainly a client of Kafka
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,11 +51,22 @@ class Container:
     """What surrounds a broker in a network of containers.
 
     `own` are its names there, `ports` has by port of the host the port of the container and the line, for ports that are known.
+    `new_host` says that a container that replaces it has another host name, `file` is what its command starts Kafka with.
+    `probed` are the ports that decide whether it is ready (0: a command), `service` the one that names the pods of a
+    StatefulSet, which wait for that if it is not `published`; `one_by_one` says that the next pod waits.
     """
 
     own: frozenset[str] = frozenset()
     ports: Mapping[int, tuple[int, int]] = field(default_factory=dict)
     cluster_id: Property | None = None
+    mounts: tuple[Mount, ...] = ()
+    clients: tuple[ContainerClient, ...] = ()
+    new_host: bool = False
+    probed: frozenset[int] = frozenset()
+    service: str = ""
+    published: bool = True
+    one_by_one: bool = False
+    file: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,7 +88,7 @@ class Described:
     remarks: tuple[Remark, ...] = ()
     names: SettingNames = setting_names.PROPERTIES
     ends: tuple[Property, ...] = ()
-    ended_by: str = ""  # whose image that is
+    ended_by: str = ""  # whose image that is, of one that is known
     jvm: str | None = None  # its options, None where the file is not that of a container
     replicas: int = 0  # how many nodes it describes, 0 where that is not known
     partial: bool = False  # whether it adds to a service of another file, as an override of compose does
@@ -71,7 +106,7 @@ def _placeholders(value: str) -> Iterator[tuple[int, int]]:
     at = 0
     while begin := _BEGINS.search(value, at):
         kind, at = begin[0], begin.end()
-        if kind == ADVERTISED_BY_BITNAMI:
+        if _WHOLE.fullmatch(kind):
             yield begin.span()
             continue
         end = ends.get(kind)

@@ -11,7 +11,7 @@ from types import MappingProxyType
 
 from kafka_audit.configuration.files import images, java, setting_names
 from kafka_audit.configuration.files.commands import OF_IMAGE, Start, StartKind
-from kafka_audit.configuration.files.described import ANY_OPTIONS, Described, is_brokers, is_placeholder
+from kafka_audit.configuration.files.described import ANY_OPTIONS, COMMANDED, Described, is_brokers, is_placeholder
 from kafka_audit.configuration.files.images import Image
 from kafka_audit.configuration.files.java import Property
 from kafka_audit.configuration.files.programs import is_strongly_brokers
@@ -22,6 +22,8 @@ _ESCAPED = re.compile(r"___|__|_")
 _DOTS = MappingProxyType({"___": "-", "__": "_", "_": "."})
 _ENV_LINE = re.compile(r"[ \t]*(?:export[ \t]+)?([A-Za-z_][A-Za-z0-9_]*)[ \t]*=[ \t]*+(.*)")
 _QUOTED = re.compile(r"\"((?:[^\"\\]|\\.)*)\"(?:[ \t]+#.*)?|'([^']*)'(?:[ \t]+#.*)?")
+_REFERENCE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}|\$([A-Za-z_][A-Za-z0-9_]*)")
+_LONGEST_VALUE, _LONGEST_REFERRED, _MOST_GROWN = 10_000, 1_000, 1_000_000  # a reference to a reference doubles what it names
 _VARIABLE = re.compile(r"\$[A-Za-z_]")
 _COMMENT = re.compile(r"(?<![ \t])[ \t]++#.*")
 _DIRS = ("log.dirs", "log.dir")
@@ -32,13 +34,24 @@ _HOST = re.compile(r"://[^,/]*?:(?=\d+(?:,|$))")
 
 
 def parse_env_file(text: str) -> tuple[Property, ...]:
-    """Return the variables of an env file (`NAME=value` lines, `export` and quotes as shells and compose know them)."""
-    variables = []
+    """Return the variables of an env file (`NAME=value` lines, `export` and quotes as shells and compose know them).
+
+    As these do, a reference to a variable of an earlier line becomes its value.
+    """
+    variables: dict[str, str] = {}
+    found, grown = [], 0
     for number, line in enumerate(text.split("\n"), 1):
         match = _ENV_LINE.fullmatch(line)
         if match:
-            variables.append(Property(match[1], _unquoted(match[2].rstrip(" \t\r")), number))
-    return tuple(variables)
+            written = match[2].rstrip(" \t\r")
+            value = _unquoted(written)
+            if "$" in value and not written.startswith("'") and len(value) < _LONGEST_VALUE and grown < _MOST_GROWN:
+                filled = _REFERENCE.sub(lambda one: variables.get(one[1] or one[2], one[0]), value)
+                grown, value = grown + len(filled), filled
+            if len(value) < _LONGEST_REFERRED:
+                variables[match[1]] = value
+            found.append(Property(match[1], value, number))
+    return tuple(found)
 
 
 def _unquoted(value: str) -> str:
@@ -80,7 +93,7 @@ def described_broker(  # noqa: PLR0913 -- a container is described in that many 
     if not serves and not _is_of_broker(found, strongly=image is not None and not of_image.label):
         return None
     filled_in = {name for name, setting in by_name.items() if is_placeholder(setting.value) or _VARIABLE.search(setting.value)}
-    known_later = {*unknown, *(filled_in - set(literal))}
+    known_later = {*unknown, *(filled_in - set(literal)), *(name for name in filled_in if COMMANDED.search(by_name[name].value))}
     left = {key for name, key in keys.items() if name in known_later}
     if serves:
         found = {setting.key: setting for setting in start.overrides}
@@ -179,7 +192,7 @@ def _completed(
 
 def _folder(found: Mapping[str, Property], image: Image, line: int) -> tuple[Mapping[str, Property], frozenset[str]]:
     """Return the folder of the logs where the image decides, and the keys of it that are not known."""
-    if any(key in found for key in _DIRS):
+    if "log.dirs" in found or ("log.dir" in found and not image.log_dirs):
         return {}, frozenset()
     if image.log_dirs is None:
         return {}, frozenset(_DIRS)

@@ -1,12 +1,16 @@
 """One file in whatever form: which brokers it describes. Pure."""
 
+import contextlib
 import re
 from collections.abc import Callable
+from dataclasses import replace
 
-from kafka_audit.configuration.files import environment, java, manifests
-from kafka_audit.configuration.files.described import Described, described, is_brokers
+from kafka_audit.configuration.files import environment, images, java, manifests, templates
+from kafka_audit.configuration.files.described import ANY_OPTIONS, Described, described, is_brokers
 from kafka_audit.configuration.files.java import PropertiesError
 from kafka_audit.configuration.files.programs import other_program, unread_format
+from kafka_audit.configuration.files.templates import YamlTemplate
+from kafka_audit.model.linted import Remark
 
 _YAML = (".yaml", ".yml", ".json")
 _MANIFEST = re.compile(r"^(?:apiVersion|kind|services|---)\b|^---", re.MULTILINE)
@@ -15,6 +19,8 @@ _RENDER = "is a Helm template: render it: helm template RELEASE CHART | kafka-au
 _OF_HELM = re.compile(
     r"\{\{-?\s*(?:\.(?:Values|Release|Chart|Files|Capabilities)\b|include\s|template\s|define\s|toYaml\s|if\s|range\s|with\s)"
 )
+_RENDERED = "is an unrendered template; lint the rendered files"
+_OF_JINJA = re.compile(r"^[ \t]*\{%|(?<!\$)\{\{\s*[\w.]+(?:\s*\|[^{}]*)?\s*\}\}", re.MULTILINE)
 _TEMPLATE = re.compile(r"\{%|\{\{-?\s*(?:if|range|with|define|block)\b")
 
 
@@ -34,8 +40,9 @@ def read_described(data: bytes, name: str, beside: Callable[[str], str | None] =
         raise PropertiesError(data.count(b"\n", 0, data.index(b"\0")) + 1, f"is {reported}")
     text = data.decode("utf-8", "replace")
     if name.lower().endswith(_YAML) or (name == STDIN and _MANIFEST.search(text)):
-        if (match := _OF_HELM.search(text)) is not None:
-            raise PropertiesError(text.count("\n", 0, match.start()) + 1, _RENDER)
+        for pattern, what in ((_OF_HELM, _RENDER), (_OF_JINJA, _RENDERED)):
+            if (match := pattern.search(text)) is not None:
+                return _of_template(text, PropertiesError(text.count("\n", 0, match.start()) + 1, what))
         return manifests.parse_manifests(_utf8(data), beside)
     properties = java.parse_properties(data)
     if is_brokers(properties):
@@ -74,4 +81,32 @@ def _refuse_template(data: bytes) -> None:
     match = _TEMPLATE.search(data.decode("latin-1"))
     if match is not None:
         line = data.count(b"\n", 0, match.start()) + 1
-        raise PropertiesError(line, "is an unrendered template; lint the rendered files")
+        raise PropertiesError(line, _RENDERED)
+
+
+def _of_template(text: str, refusal: PropertiesError) -> tuple[Described, ...]:
+    """Return the brokers of a template, with the settings that are its own; raises the refusal if it shows none."""
+    plain = templates.plain_template(text)
+    brokers: tuple[Described, ...] = ()
+    for yaml_text in (plain.text, plain.certain):
+        with contextlib.suppress(PropertiesError):
+            brokers = brokers or manifests.parse_manifests(yaml_text)
+    if not brokers:
+        raise refusal
+    remark = Remark(line=refusal.line, text=f"judged by what the template itself says: it {refusal.problem}")
+    doubted = plain.doubts("mountPath")
+    own = (_own_of_template(broker, plain, mounts=not doubted) for broker in brokers)
+    return tuple(replace(broker, remarks=(remark, *broker.remarks)) for broker in own)
+
+
+def _own_of_template(broker: Described, plain: YamlTemplate, *, mounts: bool) -> Described:
+    doubtful = {
+        key
+        for key, setting in broker.properties.items()
+        if setting.line in plain.doubtful or templates.PLACEHOLDER in setting.value
+    }
+    filled = {*images.FROM_BASE, *images.FACTORS, "log.dirs", "log.dir"} - broker.properties.keys()
+    around = broker.container
+    if around is not None and not mounts:
+        around = replace(around, mounts=())
+    return replace(broker, unknown=broker.unknown | doubtful | filled, ends=(), jvm=ANY_OPTIONS, replicas=0, container=around)

@@ -1,5 +1,6 @@
 """What images of Kafka make of variables, and which release a tag runs: the rows of `images.yaml`. Pure."""
 
+import posixpath
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -8,13 +9,15 @@ from typing import Any
 
 from kafka_audit.configuration.definitions import version_numbers
 from kafka_audit.configuration.files.java import Property
+from kafka_audit.model.linted import Remark
 from kafka_audit.model.package_yaml import package_yaml
 
 PREFIX, BITNAMIS_PREFIX = "KAFKA_", "KAFKA_CFG_"
-_ADVERTISED, _ROLES = "KAFKA_ADVERTISED_LISTENERS", "KAFKA_PROCESS_ROLES"
+_ADVERTISED, _ROLES = "KAFKA_ADVERTISED_LISTENERS", "PROCESS_ROLES"
 _STORE = ("KAFKA_SSL_KEYSTORE_FILENAME", "KAFKA_SSL_KEY_CREDENTIALS", "KAFKA_SSL_KEYSTORE_CREDENTIALS")
 _TRUST = ("KAFKA_SSL_TRUSTSTORE_FILENAME", "KAFKA_SSL_TRUSTSTORE_CREDENTIALS")
 _RELEASE = re.compile(r"(?:^|/)[a-z-]{0,60}kafka[a-z-]{0,60}:(?:[^@]{0,60}kafka-|2\.1[0-3]-|v)?(\d+\.\d+(?:\.\d+)?)")
+_ANY_ID = (3, 7)  # from here on kafka-storage takes any text for the id of a cluster
 _LATEST = frozenset({"", "latest"})
 _TABLE: Mapping[str, Any] = package_yaml(__package__, "images.yaml")
 FACTORS, FROM_BASE = frozenset(_TABLE["factors"]), frozenset(_TABLE["open"])
@@ -37,10 +40,14 @@ class Image:
     hidden: tuple[str, ...] = tuple(sorted(FACTORS))  # what it sets to values that are not known
     aliases: Mapping[str, str] = field(default_factory=dict)
     log_dirs: str | None = None
+    log_dirs_of_host: str = ""
+    volumes: tuple[str, ...] = ()
     mounts: str = "config|kafka|entrypoint|\\.sh$"
     secured: bool = False  # whether it requires files and options of TLS and SASL, as Confluent's
     requires: tuple[Mapping[str, str], ...] = ()
     refuses: tuple[str, ...] = ()
+    cluster_id: str = ""
+    lacks: str = "(?!)"
     links: bool = False
     tag: str = "$^"
     platform: Mapping[str, str] = field(default_factory=dict)
@@ -76,19 +83,33 @@ class Image:
             variables: those of the container, by name.
             line: of the first of them.
         """
-        roles, advertised = _text(variables, _ROLES), _text(variables, _ADVERTISED)
+        variables = {
+            **variables,
+            **{self._written(key): variables[alias] for alias, key in self.aliases.items() if alias in variables},
+        }
+        roles, advertised = _text(variables, f"{self.prefix}{_ROLES}"), _text(variables, _ADVERTISED)
         if self.secured and roles == "controller" and advertised:
             yield Property(_ADVERTISED, f"it refuses {_ADVERTISED} of a controller", variables[_ADVERTISED].line)
         for variable in self.refuses:
             if _text(variables, variable):
                 yield Property(variable, f"it refuses {variable}", variables[variable].line)
         for rule in self.requires:
-            if self._holds(rule, name, variables) and not (rule.get("role") == "broker" and roles == "controller"):
+            if self._holds(rule, name, variables) and _concerns(rule, roles):
                 variable = rule["variable"]
-                yield Property(variable, rule.get("why", f"it requires {variable}"), line)
+                at = variables[variable].line if variable in variables else line
+                yield Property(variable, rule.get("why", f"it requires {variable}"), at)
+        if (written := _text(variables, self.cluster_id)) and self._refuses_id(name, written):
+            reason = f"it formats with {self.cluster_id}, and {written[:40]} is no id: 16 bytes in base64"
+            yield Property(self.cluster_id, reason, variables[self.cluster_id].line)
         for variable in _of_security(variables, advertised) if self.secured else ():
             if not _text(variables, variable):
                 yield Property(variable, f"it requires {variable}", line)
+
+    def missing_tool(self, probe: Property) -> Iterator[Remark]:
+        """Yield that a probe calls a tool of Kafka which the image does not find; `probe` has its key, words and line."""
+        if match := re.search(self.lacks.replace("TOOL", _TABLE["tools"]), probe.value):
+            text = f"{probe.key} calls {match[0][:60]}, which {self.label} image does not find: the container never gets healthy"
+            yield Remark(line=probe.line, text=text)
 
     def _holds(self, rule: Mapping[str, str], name: str, variables: Mapping[str, Property]) -> bool:
         tag = re.search(r"\d+(?:\.\d+)+", self.latest if _tag(name) in _LATEST else re.sub(r"^2\.1[0-3]-", "", _tag(name)))
@@ -97,7 +118,18 @@ class Image:
         version = version_numbers(tag[0] if tag else "0")
         since, before = version_numbers(rule.get("since", "0")), version_numbers(rule.get("before", "999"))
         conditions = (_text(variables, rule.get("with", "")) or "with" not in rule, not _text(variables, rule.get("without", "")))
-        return since <= version < before and all(conditions) and not _text(variables, rule["variable"])
+        given, part = _text(variables, rule["variable"]), _text(variables, rule.get("names", ""))
+        broken = bool(part) and "?" not in {given, part} and part not in given if "names" in rule else not given
+        return since <= version < before and all(conditions) and broken
+
+    def _refuses_id(self, name: str, written: str) -> bool:
+        release = self.release(name)
+        if "?" in written or "$" in written or release is None or version_numbers(release) >= _ANY_ID:
+            return False
+        return re.fullmatch(r"[A-Za-z0-9_-]{22}(?:==)?", written) is None
+
+    def _written(self, key: str) -> str:
+        return f"{self.prefix}{key.upper().replace('.', '_')}"
 
     def settings(self, version: str | None) -> Mapping[str, str]:
         """Return what its own file sets, by the release that it runs."""
@@ -131,6 +163,16 @@ def image_of(name: str | None, variables: Mapping[str, Property]) -> Image:
     return _LIKE_BITNAMIS if any(variable.startswith(BITNAMIS_PREFIX) for variable in variables) else _UNKNOWN
 
 
+def is_for_data(path: str) -> bool:
+    """Return whether an image of the table keeps its data there, or just above."""
+    return any(path.rstrip("/") in {folder, posixpath.dirname(folder)} for folder in _folders_of_data())
+
+
+@cache
+def _folders_of_data() -> frozenset[str]:
+    return frozenset(_TABLE["folders"]) | {image.log_dirs for image in known_images() if image.log_dirs}
+
+
 def release_of(name: str) -> str | None:
     """Return the release of Kafka that an image runs, None where its name does not say."""
     image = image_of(name, {})
@@ -146,6 +188,11 @@ def _tag(name: str) -> str:
 
 def _text(variables: Mapping[str, Property], name: str) -> str:
     return variables[name].value.strip() if name in variables else ""
+
+
+def _concerns(rule: Mapping[str, str], roles: str) -> bool:
+    of_role = {"broker": roles != "controller", "controller": "controller" in roles}
+    return of_role.get(rule.get("role", ""), True)
 
 
 def _of_security(variables: Mapping[str, Property], advertised: str) -> Iterator[str]:

@@ -12,6 +12,7 @@ import yaml
 from kafka_audit.bounds import bounded_yaml
 from kafka_audit.bounds.bounded_yaml import YamlLimitError
 from kafka_audit.configuration.files import (
+    app_template,
     chart_values,
     compose,
     environment,
@@ -41,13 +42,15 @@ _LONGEST_LABEL, _LONGEST_NUMBER = 63, 5
 class _GivenToContainers:
     """What other documents, and files beside the text, give to containers.
 
-    `maps` has the variables of ConfigMaps and Secrets by name, `services` the namespaces with a Service named kafka, `used` the
-    maps that containers take variables from, `beside` reads a file.
+    `maps` has the variables of ConfigMaps and Secrets by name, `services` the namespaces with a Service named kafka, `headless`
+    the Services that name pods only when these are ready, `used` the maps that containers take variables from, `beside` reads a
+    file.
     """
 
     beside: Callable[[str], str | None]
     maps: dict[tuple[str, str], Sequence[Property]] = field(default_factory=dict)
     services: set[str] = field(default_factory=set)
+    headless: set[tuple[str, str]] = field(default_factory=set)
     used: set[tuple[str, str]] = field(default_factory=set)
 
 
@@ -103,10 +106,12 @@ def _note(root: _Mapping, around: _GivenToContainers) -> None:
             Property(key, "" if key in hidden else yaml_nodes.text(value) or "", yaml_nodes.line(value))
             for key, value in data.items()
         ]
-    elif (
-        kind == "Service" and name == _LINKED and yaml_nodes.text(yaml_nodes.mapping(root.get("spec")).get("clusterIP")) != "None"
-    ):
-        around.services.add(namespace)
+    elif kind == "Service":
+        spec = yaml_nodes.mapping(root.get("spec"))
+        if yaml_nodes.text(spec.get("clusterIP")) != "None":
+            around.services.update({namespace} if name == _LINKED else ())
+        elif yaml_nodes.text(spec.get("publishNotReadyAddresses")) != "true":
+            around.headless.add((namespace, name))
 
 
 def _identity(root: _Mapping) -> tuple[str, str, str]:
@@ -145,6 +150,8 @@ def _document(node: yaml.Node, around: _GivenToContainers) -> Iterator[_Part]:
         yield resource
     elif (of_chart := chart_values.described_values(root, yaml_nodes.line(node))) is not None:
         yield from of_chart
+    elif not kind and "controllers" in root:
+        yield from app_template.described_controllers(root)
     elif kind in {"ConfigMap", "Secret"}:
         yield from _config_map(root, kind, name)
     elif kind in _OF_OTHERS:
@@ -165,12 +172,18 @@ def _running(root: _Mapping, node: yaml.Node, around: _GivenToContainers) -> Ite
         spec = yaml_nodes.mapping(root.get("spec"))
         replicas = yaml_nodes.text(spec.get("replicas")) or "1"
         pods = int(replicas) if replicas.isdecimal() and len(replicas) < _LONGEST_NUMBER else 0
+        service = yaml_nodes.text(spec.get("serviceName")) or ""
         workload = pod_containers.Workload(
             inside=f"{kind} {name}",
             first_pod=f"{name}-0" if kind == "StatefulSet" else f"{name}-pod",
             release=release,
             maps={key: variables for (space, key), variables in around.maps.items() if space == namespace},
             linked=namespace in around.services,
+            claims=frozenset(_claims(spec)),
+            prepared="initContainers" in _pod(spec),
+            service=service,
+            published=(namespace, service) not in around.headless,
+            one_by_one=pods > 1 and "podManagementPolicy" not in spec and kind == "StatefulSet",
         )
         bodies = [yaml_nodes.mapping(body) for container in _containers(node, set(), 0) for body in yaml_nodes.items(container)]
         linked = _links(node, set(), 0)
@@ -181,6 +194,21 @@ def _running(root: _Mapping, node: yaml.Node, around: _GivenToContainers) -> Ite
         around.used.update((namespace, used) for used in workload.used)
         of_chart = bitnami_pods(root, name, brokers) if kind == "StatefulSet" else None
         yield from brokers if of_chart is None else (of_chart,)
+
+
+def _pod(spec: _Mapping) -> _Mapping:
+    return yaml_nodes.mapping(yaml_nodes.mapping(spec.get("template")).get("spec")) or spec
+
+
+def _claims(spec: _Mapping) -> Iterator[str]:
+    """Yield the names of a pod's volumes that are claims."""
+    templates = (
+        yaml_nodes.mapping(yaml_nodes.mapping(item).get("metadata"))
+        for item in yaml_nodes.items(spec.get("volumeClaimTemplates"))
+    )
+    volumes = map(yaml_nodes.mapping, yaml_nodes.items(_pod(spec).get("volumes")))
+    for named in (*templates, *(volume for volume in volumes if "persistentVolumeClaim" in volume)):
+        yield yaml_nodes.text(named.get("name")) or ""
 
 
 def _config_map(root: _Mapping, kind: str, name: str) -> Iterator[Described | ConfigText]:
@@ -247,7 +275,8 @@ def _values_inside(root: _Mapping) -> Iterator[Described]:
         else:
             inner = node
         if inner is not None:
-            yield from chart_values.described_values(yaml_nodes.mapping(inner), yaml_nodes.line(inner)) or ()
+            of_chart = chart_values.described_values(yaml_nodes.mapping(inner), yaml_nodes.line(inner))
+            yield from app_template.described_controllers(yaml_nodes.mapping(inner)) if of_chart is None else of_chart
 
 
 def _links(node: yaml.Node | None, seen: set[int], depth: int) -> bool:

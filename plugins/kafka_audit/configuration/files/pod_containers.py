@@ -11,7 +11,7 @@ import yaml
 
 from kafka_audit.configuration.files import commands, environment, images, yaml_nodes
 from kafka_audit.configuration.files.commands import StartKind
-from kafka_audit.configuration.files.described import Container, Described
+from kafka_audit.configuration.files.described import Container, Described, Mount
 from kafka_audit.configuration.files.java import Property
 
 _Mapping = Mapping[str, yaml.Node]
@@ -27,7 +27,9 @@ class Workload:
     """What the containers of a workload have in common.
 
     `maps` has variables by ConfigMap or Secret, `used` collects those that containers take variables from; `linked` says that
-    Kubernetes gives them the address of a Service named kafka.
+    Kubernetes gives them the address of a Service named kafka. `claims` are the volumes that keep their data, `prepared` says
+    that containers run before the broker. `service` is the one that names its pods, before they are ready if it is `published`;
+    `one_by_one` says that each pod waits for the one before.
     """
 
     inside: str
@@ -35,6 +37,11 @@ class Workload:
     release: str
     maps: Mapping[str, Sequence[Property]]
     linked: bool
+    claims: frozenset[str] = frozenset()
+    prepared: bool = False
+    service: str = ""
+    published: bool = True
+    one_by_one: bool = False
     used: set[str] = field(default_factory=set)
 
 
@@ -62,11 +69,20 @@ def described_container(body: _Mapping, workload: Workload) -> Iterator[Describe
         unknown=unknown,
         literal=own,
         release=workload.release,
-        elsewhere=elsewhere or _mounted(body, of_image),
+        elsewhere=elsewhere or _mounted(body, of_image, workload),
         start=start,
     )
     if broker is not None:
-        yield replace(broker, container=Container())
+        around = Container(
+            mounts=tuple(_mounts(body, workload)),
+            file=start.file,
+            probed=_probed(body),
+            service=workload.service,
+            published=workload.published,
+            one_by_one=workload.one_by_one,
+        )
+        tools = tuple(remark for probe in _commands_of_probes(body) for remark in of_image.missing_tool(probe))
+        yield replace(broker, container=around, remarks=(*broker.remarks, *tools))
 
 
 def _variables(body: _Mapping, workload: Workload) -> tuple[list[Property], list[str], Property | None]:
@@ -125,12 +141,32 @@ def _words(body: _Mapping) -> Iterator[yaml.Node]:
         yield from yaml_nodes.items(body.get(key))
 
 
-def _mounted(body: _Mapping, image: images.Image) -> Property | None:
+def _probed(body: _Mapping) -> frozenset[int]:
+    """Return the ports that decide whether a container is ready, 0 for a command; none where nothing known decides."""
+    probes = [yaml_nodes.mapping(body.get(key)) for key in ("startupProbe", "readinessProbe")]
+    ports = [yaml_nodes.text(yaml_nodes.mapping(probe.get("tcpSocket")).get("port")) or "" for probe in probes]
+    found = {int(port) for port in ports if port.isdecimal() and len(port) < len("100000")}
+    return frozenset(found | ({0} if any("exec" in probe for probe in probes) else set()))
+
+
+def _commands_of_probes(body: _Mapping) -> Iterator[Property]:
+    for key in ("startupProbe", "readinessProbe", "livenessProbe"):
+        node = yaml_nodes.mapping(yaml_nodes.mapping(body.get(key)).get("exec")).get("command")
+        if node is not None:
+            yield Property(key, " ".join(yaml_nodes.text(part) or "" for part in yaml_nodes.items(node)), yaml_nodes.line(node))
+
+
+def _mounts(body: _Mapping, workload: Workload) -> Iterator[Mount]:
     for item in yaml_nodes.items(body.get("volumeMounts")):
-        path = yaml_nodes.text(yaml_nodes.mapping(item).get("mountPath")) or ""
-        if re.search(image.mounts, path):
-            return Property("volumeMounts", "", yaml_nodes.line(item))
-    return None
+        mount = yaml_nodes.mapping(item)
+        kept = (yaml_nodes.text(mount.get("name")) or "") in workload.claims
+        root = kept and not workload.prepared and mount.keys().isdisjoint({"subPath", "subPathExpr"})
+        yield Mount(path=yaml_nodes.text(mount.get("mountPath")) or "", line=yaml_nodes.line(item), keeps=kept, claim=root)
+
+
+def _mounted(body: _Mapping, image: images.Image, workload: Workload) -> Property | None:
+    found = (mount for mount in _mounts(body, workload) if re.search(image.mounts, mount.path))
+    return next((Property("volumeMounts", "", mount.line) for mount in found), None)
 
 
 def _exported(body: _Mapping) -> Iterator[Property]:

@@ -106,8 +106,8 @@ def cluster_page(document: Report, around: Around, *, wanted: Wanted, mode: str 
     )
 
 
-def standalone(document: Report) -> str:
-    """Return one HTML file that needs nothing else; findings beyond `IN_FILE` are counted by check."""
+def standalone(document: Report, notice: str = "") -> str:
+    """Return one HTML file that needs nothing else, below a notice; findings beyond `IN_FILE` are counted by check."""
     page = filters.findings_page(document, Wanted(), per_page=IN_FILE)
     left = Counter(f.code for f in document.findings if f.status in {"FAIL", "UNKNOWN"})
     left.subtract(finding.code for row in page.rows for finding in row.findings)
@@ -122,7 +122,7 @@ def standalone(document: Report) -> str:
             here="",
             is_newest=True,
             age="",
-            notice="",
+            notice=notice,
             run_link="",
             picture=picture.build_picture(document.matrix),
             modes={},

@@ -101,7 +101,7 @@ def what_came_after(cause: str | None, later: Sequence[Digest]) -> str:
     over = next((digest for digest in later if cause and not any(d.incident and d.code == cause for d in digest.lanes)), None)
     if over is None:
         return "This is an old report. A newer report of this cluster exists."
-    return f"This is an old report. What it begins with is resolved in the report of {_day(over.finished_at)}."
+    return f"This is an old report. Its worst incident was resolved by {_day(over.finished_at)}."
 
 
 def _day(at: str | None) -> str:

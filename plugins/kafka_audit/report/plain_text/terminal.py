@@ -98,7 +98,7 @@ class _AuditPage:
             yield from self.no_incident()
             yield ""
         tables = (self.quorum, self.picture, self.reach_table)
-        for block in (*tables, self.on_their_own, self.next_failure, self.earlier, self.not_known, self.never_asked):
+        for block in (self.earlier, *tables, self.on_their_own, self.next_failure, self.not_known, self.never_asked):
             shown = list(block())
             if shown:
                 yield from shown
@@ -108,13 +108,13 @@ class _AuditPage:
     def head(self) -> Iterator[str]:
         coverage = self.document.coverage
         asked_at = self.document.finished_at
-        when = datetime.fromisoformat(asked_at).strftime("%d %b %Y %H:%M UTC").lstrip("0") if asked_at else "time not known"
+        when = datetime.fromisoformat(asked_at).strftime("%d %b %Y %H:%M:%S UTC").lstrip("0") if asked_at else "time not known"
         parts = [
             counted(matrix.broker_count(self.document.matrix), "broker"),
             f"{coverage.answered} of {coverage.asked} reads answered",
         ]
         if self.document.counts.UNKNOWN:
-            parts.append(f"{counted(self.document.counts.UNKNOWN, 'check')} not known")
+            parts.append(f"{self.document.counts.UNKNOWN} not known")
         name = clean(self.document.cluster)
         plain = f"{name}  {when}  {', '.join(parts)}"
         yield from (line.replace(name, self.paint("bold", name), 1) for line in wrap(plain, self.width))
@@ -127,7 +127,7 @@ class _AuditPage:
             return
         yield self.paint("bold", f"{len(every)} INCIDENTS")
         yield from self.in_brief(every)
-        yield from () if self.most is None else (f"{_INDENT}each in full: --all",)
+        yield from () if self.most is None else (f"All of each: kafka-audit report {clean(self.document.cluster)} --all",)
         yield ""
 
     def in_brief(self, every: Sequence[ReportedIncident]) -> Iterator[str]:
@@ -150,6 +150,7 @@ class _AuditPage:
             yield from self.labelled(incident.severity, our_line(incident.headline))
         else:
             yield self.paint("bold", "THE WORST")
+            yield from self.labelled(incident.severity, our_line(incident.headline))
         yield from self.reasons(incident)
 
     def reasons(self, incident: ReportedIncident) -> Iterator[str]:
@@ -335,6 +336,6 @@ class _AuditPage:
         reported = ", ".join(f"{number} {name}" for name, number in counts.items() if number) or "no failures, now or before"
         previous = self.document.previous_snapshot_id
         compared = f"compared with {clean(previous)}" if previous else "no earlier snapshot"
-        yield from wrap(f"{reported}; {compared}", self.width)
+        yield from wrap(f"{clean(self.document.snapshot_id)}: {reported}; {compared}", self.width)
         for why in self.document.passed_over:
             yield from wrap(f"a damaged snapshot was passed over, so later changes are unknown: {clean(why, 1000)}", self.width)

@@ -76,7 +76,7 @@ def _sentence(found: Sequence[Answer], worst: Answer, unread: Sequence[str]) -> 
         whether = f"it is not known for {undecided} of {len(found)} single losses whether they stop anything"
         open_ones = [whether] if undecided else []
         return start_upper(listing([*open_ones, *(f"{who} were not read" for who in unread)]))
-    return f"Any single {_kinds(found)} can fail: partitions that have a leader keep one, and accept acks=all"
+    return f"You can lose any one {_kinds(found)}: partitions that have a leader keep one, and accept acks=all"
 
 
 def _kinds(found: Sequence[Answer]) -> str:
