@@ -32,7 +32,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 from cpu_group import LITTLE, cpu_group  # noqa: E402 -- beside this file
 
 from kafka_audit.store import watch_files  # noqa: E402 -- found by the path above
-from kafka_audit.watch.saved_watch import decode_watch  # noqa: E402 -- see above
+from kafka_audit.watch.audit_requests import decode_watch  # noqa: E402 -- see above
 from scenarios.scheduled import Scheduled  # noqa: E402 -- of the tests
 from testbed import Bed  # noqa: E402 -- see above
 from testbed.airflow_home import AirflowHome  # noqa: E402 -- see above

@@ -1,7 +1,5 @@
 """ACLs as Kafka keeps them in ZooKeeper, and the grants that the documentation names for an auditor."""
 
-from __future__ import annotations
-
 from dataclasses import asdict, dataclass
 
 

@@ -3,22 +3,16 @@
 `airflow dags test` runs the whole DAG in its own process, with no server and no port, and ends with 1 if a task failed.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess
 import sys
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from testbed.errors import BedError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from testbed.hosts import Host
+from testbed.hosts import Host
 
 ROOT = Path(__file__).resolve().parents[1]
 DAG = "kafka_audit"

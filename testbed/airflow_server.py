@@ -1,7 +1,5 @@
 """A real `airflow standalone`, for a browser of this machine: its own ports, users with known passwords."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os
@@ -12,18 +10,14 @@ import sys
 import time
 import urllib.error
 import urllib.request
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Self
+from types import TracebackType
+from typing import Self
 
 from testbed import forwarder
 from testbed.errors import BedError
-from testbed.hosts import release_process
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from types import TracebackType
-
-    from testbed.hosts import Host
+from testbed.hosts import Host, release_process
 
 USERS = {"admin": "admin", "viewer": "viewer"}
 """Password and role of each are its name."""

@@ -1,22 +1,17 @@
 """Hold `configuration.authorization` against Kafka's authorizers: ``python -m testbed.authorizers --seed 7``."""
 
-from __future__ import annotations
-
 import argparse
 import random
 import sys
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
-from typing import TYPE_CHECKING
 
 from kafka_audit.configuration import authorization
 from kafka_audit.configuration.authorization import NO_ACL, STANDARD, SUPER_USERS
 from kafka_audit.configuration.behaviour import behaviour
 from kafka_audit.model.tables import Acl
 from testbed.oracle import ask
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 ACL = "kafka.security.authorizer.AclAuthorizer"
 AUTHORIZERS = (("3.9.1", ACL), ("4.4.0", STANDARD))

@@ -1,28 +1,21 @@
 """The bed itself: a worker host, hosts around it, forwards, cuts, and the clusters that live there."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Self, TypeVar, Unpack
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Self, TypeVar, Unpack
 
 from testbed import class_archives
-from testbed.brokers import BaseCluster, Plan
+from testbed.brokers import BaseCluster, Options, Plan
 from testbed.cluster import Cluster
 from testbed.cuts import Cuts
 from testbed.errors import BedError
 from testbed.hosts import HERE, NETWORK, Host, Hosts, await_ready, release_process
 from testbed.jars import kafka_jars, release
 from testbed.kraft import KraftCluster
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from pathlib import Path
-    from types import TracebackType
-
-    from testbed.brokers import Options
-
 
 SomeCluster = TypeVar("SomeCluster", bound=BaseCluster)
 BROKER_IDS = range(200)  # an id is part of the last byte of an address

@@ -4,8 +4,6 @@ Run as a script inside the worker host; imports nothing of the package. Standard
 (kafka-python's; credentials in a command line would be seen by all) and the command's ``arguments``.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import logging
@@ -14,7 +12,8 @@ import socket
 import ssl
 import sys
 import time
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from kafka import KafkaProducer
 from kafka.errors import KafkaError
@@ -22,9 +21,6 @@ from kafka.net.manager import KafkaConnectionManager
 from kafka.net.selector import NetworkSelector
 from kafka.protocol.admin import CreateTopicsRequest
 from kafka.protocol.metadata import MetadataRequest
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
 
 POLL_S = 0.1
 REQUEST_MS = 5000

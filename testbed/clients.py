@@ -1,22 +1,16 @@
 """Questions to a cluster, asked from the worker host by scripts, because the owner of the bed is outside of its network."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from testbed.errors import BedError
-from testbed.hosts import HERE
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from pathlib import Path
-
-    from testbed.hosts import Host
-    from testbed.servers import Server
+from testbed.hosts import HERE, Host
+from testbed.servers import Server
 
 LOOK_SECONDS = 0.1
 HANG_SECONDS = 600  # past a command's own deadline
@@ -40,7 +34,7 @@ class View:
     topics: dict[str, dict[int, dict[str, Any]]]
 
     @classmethod
-    def read(cls, raw: Mapping[str, Any]) -> View:
+    def read(cls, raw: Mapping[str, Any]) -> "View":
         """Make a view of what broker_client printed."""
         return cls(
             error=raw["error"],

@@ -1,10 +1,8 @@
 """Cluster views of snapshots in memory, without Java: the embedded engine computes the difference tables."""
 
-from __future__ import annotations
-
 import tempfile
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pyarrow as pa
 from pyarrow import parquet
@@ -14,12 +12,7 @@ from kafka_audit.cluster.view import ClusterView
 from kafka_audit.differences.arrow import arrow_table
 from kafka_audit.differences.tables import ListAge
 from kafka_audit.embedded.measure import EmbeddedMeasure, StoredFile
-from kafka_audit.model.tables import LARGE
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from kafka_audit.model.tables import Snapshot
+from kafka_audit.model.tables import LARGE, Snapshot
 
 
 def measure(stored: Iterable[Snapshot], folder: Path) -> EmbeddedMeasure:

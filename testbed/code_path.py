@@ -6,8 +6,6 @@ and of comprehensions, `and`, `or`, `while`, `case`, `except`. With `--checkout`
 tables may be older: `git worktree add DIR COMMIT`. The difference tables of the engine are made before it counts.
 """
 
-from __future__ import annotations
-
 import argparse
 import ast
 import importlib
@@ -15,12 +13,10 @@ import json
 import lzma
 import sys
 from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-    from types import CodeType, FrameType
+from types import CodeType, FrameType
+from typing import Any
 
 HERE = Path(__file__).parents[1]
 CLUSTERS = HERE / "tests" / "faults" / "clusters"

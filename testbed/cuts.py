@@ -1,14 +1,9 @@
 """One-way cuts between hosts, and paths that lose large packets."""
 
-from __future__ import annotations
-
 import ipaddress
-from typing import TYPE_CHECKING
 
 from testbed.errors import BedError
-
-if TYPE_CHECKING:
-    from testbed.hosts import Host
+from testbed.hosts import Host
 
 LARGE_BYTES = 1414  # a packet of 1400 bytes with its Ethernet header
 _DROP, _GO_ON = 2, 0xFFFFFFFF  # TC_ACT_SHOT, TC_ACT_UNSPEC (the next filter decides)

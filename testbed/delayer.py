@@ -5,8 +5,6 @@ delay. Small kernels lack the netem module of tc. So the packets are routed to a
 after its time.
 """
 
-from __future__ import annotations
-
 import asyncio
 import fcntl
 import ipaddress

@@ -1,18 +1,11 @@
 """Disks of their own for brokers, small enough to be filled, and the ways in which one dies."""
 
-from __future__ import annotations
-
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
-from testbed.brokers import STEP_SECONDS
+from testbed.brokers import STEP_SECONDS, BaseCluster, Broker
 from testbed.errors import BedError
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from testbed.brokers import BaseCluster, Broker
 
 MEGABYTES = 40
 LOOK_SECONDS = 0.2
@@ -115,27 +108,4 @@ def add_disk(cluster: BaseCluster, broker: int, *, name: str = "disk-1", megabyt
     disk.mount()
     owner.restart({"log.dirs": f"{owner.server.properties['log.dirs']},{disk.path}"})
     cluster.await_settled()
-    return disk
-
-
-def dead_disk(cluster: BaseCluster, broker: int, *, read_only: bool = False, topic: str = "disks") -> Disk:
-    """Give a broker a disk, let it lead a new topic's partitions there, and let the disk die; undo with `Disk.replace`.
-
-    Args:
-        cluster: whole.
-        broker: whose disk dies.
-        read_only: it becomes read-only, which Kafka notices at its next checkpoint; else it is filled.
-        topic: a new topic's name.
-    """
-    disk = add_disk(cluster, broker)
-    others = [other for other in cluster.brokers if other != broker]
-    cluster.create_topic(topic, {number: [broker, *others[:2]] for number in range(2)})
-    cluster.await_settled()
-    if read_only:
-        disk.make_read_only()
-        disk.await_offline(CHECKPOINT_SECONDS)
-    else:
-        disk.fill(*next(partition for partition in disk.partitions if partition[0] == topic))
-    if others:
-        cluster.await_settled(others)
     return disk

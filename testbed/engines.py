@@ -4,17 +4,16 @@ Every snapshot is judged twice, with Spark and with DuckDB, compared with the sn
 have to be the same byte for byte, and so do the rows of each partition that views show differently.
 """
 
-from __future__ import annotations
-
 import argparse
 import shutil
 import sys
 import tempfile
 import time
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from pyarrow import dataset
+from pyspark.sql import SparkSession
 
 from kafka_audit import audit
 from kafka_audit.job import embedded_job, spark_job
@@ -23,11 +22,6 @@ from kafka_audit.model.errors import SnapshotError
 from kafka_audit.model.run import run_path
 from kafka_audit.spark import session
 from kafka_audit.store import Store
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from pyspark.sql import SparkSession
 
 _ENGINES = ("duckdb", "spark")
 _AT_ONCE = 100  # snapshots in one run

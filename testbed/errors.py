@@ -1,7 +1,5 @@
 """The one error that the test bed raises on its own account."""
 
-from __future__ import annotations
-
 
 class BedError(RuntimeError):
     """The bed cannot do what it was asked; the first line says why and what would help."""

@@ -1,39 +1,17 @@
-"""Faults that are put into a running cluster, by name for the command line and by function for tests."""
-
-from __future__ import annotations
+"""Faults of several steps that are put into a running cluster."""
 
 import shutil
 import time
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Iterator
+from typing import NamedTuple
 
-from testbed.acls import auditor_grants
+from testbed.bed import Bed
 from testbed.brokers import STEP_SECONDS, BaseCluster
 from testbed.cluster import Cluster
-from testbed.disks import dead_disk
 from testbed.errors import BedError
+from testbed.hosts import Host
 from testbed.kraft import KraftCluster
 from testbed.servers import Server
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from testbed.bed import Bed
-    from testbed.hosts import Host
-
-FAULTS = """faults (may be given several times, put in one after the other):
-  000            all brokers advertise an address that only clients reach
-  000:2  000:0,1 only these brokers; 000:controller only the controller, which stays it
-  controller:1   broker 1 becomes the controller
-  cut:1:2        broker 1 can no longer reach the services of broker 2 (zk for ZooKeeper, worker for the client side,
-                 200 for the first KRaft controller)
-  topic:late     create topic late now; a topic made after 000 keeps its full ISR in ZooKeeper
-  stop:1  kill:1  suspend:1   the broker gets SIGTERM, SIGKILL, SIGSTOP
-  stale:2        broker 2 goes on leading moved/0, which the controller gave to another broker behind a cut to 2
-  quorum:2       KRaft: no connection between broker 2 and the controllers and other brokers
-  disk:0         broker 0 gets a second disk of 40 MB, leads topic disks there, and the disk is filled until it is offline
-  disk-ro:0      the same, but the disk becomes read-only
-  crossed:1:2    the forwards of brokers 1 and 2 lead to each other; needs --security split
-  grant:auditor  the user gets what an audit asks for; needs an authorizer"""
 
 
 class Step(NamedTuple):
@@ -137,68 +115,7 @@ def cross_forwards(bed: Bed, cluster: Cluster, one: int, other: int, label: str 
     cluster.await_settled(seconds=STEP_SECONDS)
 
 
-def put_fault(bed: Bed, cluster: BaseCluster, fault: str) -> None:
-    """Put a fault, written as in FAULTS, into a cluster.
-
-    Raises:
-        BedError: there is no such fault or broker.
-    """
-    kind, _, rest = fault.partition(":")
-    try:
-        if kind in _ANYWHERE:
-            _put_anywhere(bed, cluster, kind, rest)
-        else:
-            _put_with_zookeeper(bed, cluster, kind, rest)
-    except (KeyError, TypeError, ValueError) as error:
-        message = f"cannot read fault {fault!r} ({error})\n{FAULTS}"
-        raise BedError(message) from error
-
-
 LOOK_SECONDS = 0.5
-_ANYWHERE = ("cut", "stop", "kill", "suspend", "topic", "disk", "disk-ro")
-
-
-def _put_anywhere(bed: Bed, cluster: BaseCluster, kind: str, rest: str) -> None:
-    match kind:
-        case "cut":
-            hosts = cluster.hosts() | {"worker": bed.worker}
-            source, target = rest.split(":")
-            bed.cut(hosts[source], hosts[target])
-        case "topic":
-            cluster.create_topic(rest, next(iter(spread(1, 3, list(cluster.brokers)).values())))
-        case "disk" | "disk-ro":
-            dead_disk(cluster, int(rest), read_only=kind == "disk-ro")
-        case "suspend":
-            cluster.brokers[int(rest)].suspend()
-        case _:
-            cluster.brokers[int(rest)].stop(hard=kind == "kill")
-
-
-def _put_with_zookeeper(bed: Bed, cluster: BaseCluster, kind: str, rest: str) -> None:
-    if kind == "quorum" and isinstance(cluster, KraftCluster):
-        cut_from_quorum(bed, cluster, int(rest))
-        return
-    if not isinstance(cluster, Cluster):
-        message = "a cluster without ZooKeeper has none such"
-        raise TypeError(message)
-    match kind:
-        case "000":
-            ids = (
-                [cluster.controller_id() or 0] if rest == "controller" else [int(broker) for broker in rest.split(",") if broker]
-            )
-            cluster.advertise_through_forward(ids or None)
-        case "controller":
-            cluster.make_controller(int(rest))
-        case "stale":
-            stale_leader(bed, cluster, int(rest))
-        case "crossed":
-            one, other = rest.split(":")
-            cross_forwards(bed, cluster, int(one), int(other))
-        case "grant":
-            cluster.put_acls(auditor_grants(f"User:{rest}"))
-        case _:
-            message = "no such fault"
-            raise ValueError(message)
 
 
 def start_second_process(cluster: BaseCluster, broker: int, host: int) -> Server:
@@ -218,12 +135,3 @@ def start_second_process(cluster: BaseCluster, broker: int, host: int) -> Server
     second = Server(name="second", host=place, folder=folder, jars=first.jars, main_class="kafka.Kafka", properties=properties)
     second.launch()
     return second
-
-
-def spread(topics: int, partitions: int, ids: Sequence[int]) -> dict[str, dict[int, list[int]]]:
-    """Return assignments for topics ``topic-0``, … with leaders dealt out in turn and up to three replicas."""
-    ring, width = len(ids), min(3, len(ids))
-    return {
-        f"topic-{topic}": {number: [ids[(topic + number + step) % ring] for step in range(width)] for number in range(partitions)}
-        for topic in range(topics)
-    }

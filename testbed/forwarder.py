@@ -6,8 +6,6 @@ Run as a script inside a host; imports nothing of the package. Says ``ready`` on
 the port is the descriptor of a socket that listens already, which may be one of another host.
 """
 
-from __future__ import annotations
-
 import asyncio
 import contextlib
 import itertools

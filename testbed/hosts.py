@@ -5,23 +5,19 @@ process per host keeps its namespaces (network and mounts) alive, so nothing is 
 ``ip netns`` is not needed. Root makes them directly; an ordinary user inside a user namespace, where they look like root's.
 """
 
-from __future__ import annotations
-
 import contextlib
 import ipaddress
 import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from subprocess import CompletedProcess, Popen
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from testbed.errors import BedError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 BRIDGE = "bed0"
 BEHIND_FORWARDS = "10.98.0.0/16"  # only the worker host reaches these addresses

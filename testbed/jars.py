@@ -1,7 +1,5 @@
 """Jars of a Kafka release, resolved once into the user's cache by Maven or by the Ivy that pyspark brings along."""
 
-from __future__ import annotations
-
 import importlib.util
 import os
 import shutil

@@ -4,8 +4,6 @@ Run as a script inside a host; imports nothing of the package. Says ``ready`` on
 broker takes the announced memory before it reads a request, up to socket.request.max.bytes.
 """
 
-from __future__ import annotations
-
 import signal
 import socket
 import struct

@@ -1,15 +1,10 @@
 """Segments of a partition's log, written without a broker."""
 
-from __future__ import annotations
-
 import struct
 import time
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from kafka.record.default_records import DefaultRecordBatchBuilder
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 BATCH_BYTES = 1 << 14
 CHUNK = 10_000

@@ -4,15 +4,14 @@ Run as a script inside the worker host. It lives as long as a cluster, because i
 cost more than a loss. `predict` is what ``kafka-audit what-if`` does; the rest are single requests to single brokers.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import logging
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from kafka.errors import KafkaError, RequestTimedOutError
 from kafka.protocol.admin import CreateTopicsRequest, IncrementalAlterConfigsRequest
@@ -22,16 +21,12 @@ from kafka.record import MemoryRecordsBuilder
 
 from kafka_audit import audit, settings
 from kafka_audit.bounds.scratch import Scratch
+from kafka_audit.cluster.view import ClusterView
 from kafka_audit.job.losses import answers
 from kafka_audit.report.what_if.losses import loss_document
 from kafka_audit.store import Store
 from kafka_audit.what_if.losses import combined, loss_named
 from testbed.broker_client import send, send_all, view
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from kafka_audit.cluster.view import ClusterView
 
 TAKEN, REFUSED, ABSENT = "taken", "refused", "absent"
 NOT_ENOUGH = {19, 20}  # NOT_ENOUGH_REPLICAS, and the same after the append

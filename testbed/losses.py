@@ -7,8 +7,6 @@ leader, partitions that refuse acks=all, partitions with one copy, coordinators,
 the cluster. Some of those that went come back, others go: what is down or behind already counts in the next prediction.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os
@@ -17,28 +15,25 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import yaml
 
 from kafka_audit.cluster.coordinators import id_number
 from testbed import records
 from testbed.bed import Bed
+from testbed.brokers import BaseCluster
 from testbed.cluster import Cluster
 from testbed.disks import Disk
 from testbed.errors import BedError
 from testbed.hosts import HERE
 from testbed.jars import RELEASES
 from testbed.kraft import KraftCluster
+from testbed.servers import Server
 from testbed.topics import throttle
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-
-    from testbed.brokers import BaseCluster
-    from testbed.servers import Server
 
 RECORD = records.RECORDS / "losses.json.xz"
 BROKERS, TOPICS, PARTITIONS, SLOW = 4, 12, 4, 3

@@ -3,8 +3,6 @@
 What a decoder needs is kept: names, types and versions. Kafka's texts about them are not.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import zipfile

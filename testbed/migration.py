@@ -9,23 +9,17 @@ moving.finish()                       # controllers no longer write to ZooKeeper
 moving.roll_back()                    # instead of converting brokers: /controller is left behind
 """
 
-from __future__ import annotations
-
 import re
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Mapping
 
+from testbed.bed import Bed
 from testbed.brokers import START_SECONDS, STEP_SECONDS
+from testbed.cluster import Cluster
 from testbed.errors import BedError
 from testbed.jars import kafka_jars
 from testbed.kraft import CONTROLLER_PORT, FIRST_CONTROLLER
 from testbed.servers import Server, merged
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-
-    from testbed.bed import Bed
-    from testbed.cluster import Cluster
 
 LOOK_SECONDS = 0.5
 ENABLE = "zookeeper.metadata.migration.enable"

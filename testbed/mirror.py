@@ -1,17 +1,12 @@
 """MirrorMaker 2 between a cluster of the bed and a small second one, both ways."""
 
-from __future__ import annotations
-
 import time
-from typing import TYPE_CHECKING
 
+from testbed.bed import Bed
+from testbed.brokers import BaseCluster
 from testbed.errors import BedError
 from testbed.jars import mirror_jars
 from testbed.servers import Server
-
-if TYPE_CHECKING:
-    from testbed.bed import Bed
-    from testbed.brokers import BaseCluster
 
 HERE, THERE = "here", "there"
 """What the two clusters are called; topics of the other one begin with its name."""

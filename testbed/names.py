@@ -1,21 +1,14 @@
 """Names on the hosts of a bed: hosts file and resolver of a host's own, and a nameserver (dnsmasq) for the given names."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess
 import time
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from testbed.errors import BedError
-from testbed.hosts import release_process
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from testbed.hosts import Host
+from testbed.hosts import Host, release_process
 
 START_SECONDS = 100.0
 LOOK_SECONDS = 0.05

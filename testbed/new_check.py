@@ -4,20 +4,15 @@ Writes the module, its texts and cases, a fault of the corpus and a line of the 
 that no branch or worktree uses, as far as this checkout sees them.
 """
 
-from __future__ import annotations
-
 import argparse
 import re
 import subprocess
 import sys
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from kafka_audit.checks import RETIRED, catalogue
 from kafka_audit.report.docs import family_subject
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
 
 ROOT = Path(__file__).parents[1]
 CHECKS = Path("plugins/kafka_audit/checks")
@@ -26,38 +21,26 @@ NAME = re.compile(r"[a-z][a-z0-9]*(?:_[a-z0-9]+)*")
 _VERBS = ("check", "ensure", "test")
 _LAST_OF_FAMILY = 100
 
-_MODULE = '''"""{code}."""
-
-from collections.abc import Iterator
-
-from kafka_audit.checks import check
+_MODULE = '''from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
 from kafka_audit.checks.gaps import no_brokers
-from kafka_audit.cluster.view import ClusterView
-from kafka_audit.model.finding import Judgement, Severity, Status
 
 
 @check(code="{code}", severity=Severity.MEDIUM)
-def {name}(view: ClusterView) -> Iterator[Judgement]:
+def {name}(view: ClusterView) -> Judgements:
     """{title}."""
     yield from no_brokers(view)
     for broker in view.inter_broker.brokers:
         status = Status.PASS  # what the view shows: `cluster/view.py` lists it
         yield view.judge(f"broker/{{broker}}", status, who=f"broker {{broker}}", broker=broker)
 '''
-_OF_SETTINGS = '''"""{code}."""
-
-from collections.abc import Iterator
-
-from kafka_audit.checks import check
+_OF_SETTINGS = '''from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
 from kafka_audit.checks.configuration.effective import Effective, unknown_judgement, unread_judgements
-from kafka_audit.cluster.view import ClusterView
-from kafka_audit.model.finding import Judgement, Severity, Status
 
 _KEY = "…"
 
 
 @check(code="{code}", severity=Severity.MEDIUM, by_files=True)
-def {name}(view: ClusterView) -> Iterator[Judgement]:
+def {name}(view: ClusterView) -> Judgements:
     """{title}."""
     effective = Effective(view)
     yield from unread_judgements(effective)

@@ -3,32 +3,23 @@
 Writes its two files, with a case that fails until the function observes what the case shows, and a line of the changelog.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from kafka_audit.faults.known import known_faults
+from kafka_audit.faults.fault import known_faults
 from testbed.new_check import NAME, ROOT, with_line
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
 
 FAULTS = Path("plugins/kafka_audit/faults")
 
 _MODULE = '''"""{title}."""
 
-from collections.abc import Iterator
-
-from kafka_audit.faults.edges import Edge
-from kafka_audit.faults.facts import Facts
-from kafka_audit.faults.fault import EdgeObservation, fails, fault, works
+from kafka_audit.faults.fault import Edge, Facts, Observations, fails, fault, works
 
 
 @fault
-def {name}(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
+def {name}(facts: Facts, edge: Edge) -> Observations:
     """… what shows it, and what never does."""
     # `facts.view` has what was read, `facts` what is computed of it; `fails` shows the fault, `works` rules it out.
     yield from ()

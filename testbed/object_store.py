@@ -1,7 +1,5 @@
 """A server that speaks the S3 protocol on loopback (moto), and refuses requests that its one user did not sign."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os
@@ -9,13 +7,11 @@ import socket
 import subprocess
 import sys
 import time
-from typing import TYPE_CHECKING, Any, Self
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
 
 from testbed.errors import BedError
-
-if TYPE_CHECKING:
-    from pathlib import Path
-    from types import TracebackType
 
 START_SECONDS = 600.0
 BUCKET = "audits"

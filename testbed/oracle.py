@@ -1,18 +1,14 @@
 """Kafka's own classes, asked once for many cases: a line of JSON in, a line of JSON out, for each."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from testbed.errors import BedError
 from testbed.jars import java, kafka_jars
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 SOURCES = Path(__file__).parent / "oracles"
 SECONDS = 600

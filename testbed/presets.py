@@ -1,18 +1,13 @@
 """Secured clusters that the audit is proved on, whole and faulty: ``bed.cluster("3.9.1", **incident_004())``."""
 
-from __future__ import annotations
-
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 from testbed.brokers import Options, Properties
 from testbed.certificates import Certificate
 from testbed.errors import BedError
 from testbed.security import ADMIN, BROKER, Listener, Security, without_super_user
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 BROKERS = 3
 MAPPING_RULES = "ssl.principal.mapping.rules"

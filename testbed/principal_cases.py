@@ -1,20 +1,15 @@
 """Rules of principals and those who connect, generated for `testbed.principals`."""
 
-from __future__ import annotations
-
 import base64
 import random
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from cryptography import x509
 from cryptography.x509.name import _ASN1Type
 from cryptography.x509.oid import NameOID
 
 from kafka_audit.configuration.principals import KERBEROS
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
 
 REALM = "EXAMPLE.COM"
 

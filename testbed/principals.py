@@ -1,21 +1,16 @@
 """Hold our principals against Kafka's own builder of them: ``python -m testbed.principals --seed 7``."""
 
-from __future__ import annotations
-
 import argparse
 import random
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from kafka_audit.collect.probes.certificates import java_name
 from kafka_audit.configuration import principals
 from kafka_audit.configuration.principals import MappingError, RulesError, UnsupportedError
 from testbed.oracle import ask
 from testbed.principal_cases import REALM, Case, cases
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 VERSIONS = ("3.9.1", "4.3.0")
 _TOLD = 10

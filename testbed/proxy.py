@@ -1,18 +1,11 @@
 """An L4 proxy in front of a cluster: nginx, which forwards bytes and rewrites nothing."""
 
-from __future__ import annotations
-
 import subprocess
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from pathlib import Path
 
-from testbed.hosts import release_process
+from testbed.hosts import Host, release_process
 from testbed.names import await_listening, require
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
-    from testbed.hosts import Host
 
 MODULE = "/usr/lib/nginx/modules/ngx_stream_module.so"  # Debian's libnginx-mod-stream
 

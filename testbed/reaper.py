@@ -6,8 +6,6 @@ namespace (``net:[4026532281]``) of the bed, end of file means close. That works
 grandchildren, and whichever thread started a process; PR_SET_PDEATHSIG covers neither of the last two.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import signal

@@ -1,20 +1,16 @@
 """Hold our regular expressions against java.util.regex: ``python -m testbed.regexes --seed 7``."""
 
-from __future__ import annotations
-
 import argparse
 import random
 import sys
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeGuard
+from typing import Any, TypeGuard
 
 from kafka_audit.configuration.principals import MappingError, RulesError, UnsupportedError
 from kafka_audit.configuration.principals.java_regex import Effort, JavaPattern, RegexMatch
 from testbed.oracle import ask
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
 
 _VERSION = "3.9.1"  # of Kafka, beside whose jars the oracle runs; the expressions are Java's own
 _TOLD = 10

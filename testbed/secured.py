@@ -1,20 +1,14 @@
 """A cluster's `Security` made real: its certificate files, and the settings of servers and clients."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from testbed.certificates import OWNER_ONLY, STORE_PASSWORD, Authority, KeyPair
 from testbed.security import ADMIN, AUDITOR, BROKER, Security, digest_jaas, jaas
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from testbed.servers import Server
+from testbed.servers import Server
 
 ZOOKEEPER_TLS_PORT = 2182
 PASSWORD_VARIABLE = "KAFKA_AUDIT_PASSWORD"  # noqa: S105 - the variable's name

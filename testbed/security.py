@@ -1,22 +1,17 @@
 """How a cluster of the bed is secured: listeners, users, certificates, authorizer, and what of it is wrong on which broker."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import hmac
 import secrets
+from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal
+from pathlib import Path
+from typing import Literal
 
+from testbed.acls import Acl
+from testbed.certificates import Certificate
 from testbed.servers import BROKER_PORT
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-
-    from testbed.acls import Acl
-    from testbed.certificates import Certificate
 
 ADMIN, BROKER, AUDITOR = "admin", "kafka", "auditor"
 SCRAM_ITERATIONS = 4096
@@ -74,7 +69,7 @@ class Tickets:
     keytab: Path
     realm: str
 
-    def properties(self, listener: Listener, address: str) -> dict[str, str]:
+    def properties(self, listener: "Listener", address: str) -> dict[str, str]:
         """Return what a broker at an address needs for a listener. Brokers ask no KDC: none of them logs in to another."""
         options = _quoted({"keyTab": str(self.keytab), "principal": f"kafka/{address}@{self.realm}"})
         options = f"useKeyTab=true storeKey=true isInitiator=false {options}"

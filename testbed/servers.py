@@ -1,21 +1,15 @@
 """ZooKeeper and broker processes: start, stop softly or hard, suspend, restart with other properties."""
 
-from __future__ import annotations
-
 import signal
 import subprocess
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from testbed import class_archives
 from testbed.errors import BedError
+from testbed.hosts import Host
 from testbed.jars import java
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from testbed.hosts import Host
 
 # A small heap, the quick compiler only and no parallel collector: four of these share two cores and 1 GB.
 JVM = ("-Xms64m", "-Xmx256m", "-XX:TieredStopAtLevel=1", class_archives.COLLECTOR, "-Djava.awt.headless=true")

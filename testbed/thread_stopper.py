@@ -3,8 +3,6 @@
 Run as a script; imports nothing of the package. Prints ``ready`` once they stand still; they go on when it ends.
 """
 
-from __future__ import annotations
-
 import ctypes
 import os
 import sys

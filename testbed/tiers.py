@@ -1,16 +1,11 @@
 """Tiered storage of brokers: Kafka's own plugin for tests, which keeps what it is given in a folder of the bed."""
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from testbed.brokers import BaseCluster
 from testbed.errors import BedError
 from testbed.jars import tier_jars
-
-if TYPE_CHECKING:
-    from testbed.brokers import BaseCluster
 
 AWAIT_SECONDS, LOOK_SECONDS = 900.0, 0.5
 _TIER = "tier"

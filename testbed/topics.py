@@ -1,18 +1,12 @@
 """What operators do with the topics of a running cluster, by Kafka's own API: with ZooKeeper from 2.4 on, and in KRaft."""
 
-from __future__ import annotations
-
 import time
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import Any
 
-from testbed.brokers import STEP_SECONDS
+from testbed.brokers import STEP_SECONDS, BaseCluster
 from testbed.cluster import Cluster
 from testbed.errors import BedError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from testbed.brokers import BaseCluster
 
 LOOK_SECONDS = 0.5
 SLOWEST = "1"  # bytes a second
@@ -75,12 +69,6 @@ def hang_transaction(cluster: BaseCluster, topic: str, partition: int, age_s: in
     place = {"topic": topic, "partition": partition}
     refused = cluster.ask_topics("hang", at=_leader(cluster, topic, partition), age_s=age_s, **place)
     _demand(refused, f"a transaction in {topic}-{partition}")
-
-
-def abort_transaction(cluster: BaseCluster, topic: str, partition: int) -> None:
-    """End that transaction."""
-    refused = cluster.ask_topics("abort", at=_leader(cluster, topic, partition), topic=topic, partition=partition)
-    _demand(refused, f"the end of a transaction in {topic}-{partition}")
 
 
 def _leader(cluster: BaseCluster, topic: str, partition: int) -> int:

@@ -4,14 +4,13 @@ Run as a script inside the worker host. Standard input is a JSON object of ``opt
 ``arguments``. The bed changes what an audit only reads: reassignments, settings of topics and brokers, deletions, elections.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import logging
 import sys
 import time
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from kafka import KafkaProducer
 from kafka.errors import KafkaError
@@ -24,13 +23,10 @@ from kafka.protocol.admin import (
     ListPartitionReassignmentsRequest,
     UpdateFeaturesRequest,
 )
-from kafka.protocol.producer import ProduceRequest, WriteTxnMarkersRequest
+from kafka.protocol.producer import ProduceRequest
 from kafka.record import MemoryRecordsBuilder
 
 from testbed.broker_client import POLL_S, REQUEST_MS, for_kafka, send
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
 
 BROKER, TOPIC = 4, 2
 SET, DELETE = 0, 1
@@ -111,16 +107,6 @@ def hang(options: dict[str, Any], *, address: str, topic: str, partition: int, a
     return next(
         (f"error {response.error_code}" for response in answer.responses[0].partition_responses if response.error_code), None
     )
-
-
-def abort(options: dict[str, Any], *, address: str, topic: str, partition: int) -> str | None:
-    """End the transaction of `hang`, as ``kafka-transactions.sh abort`` does; return a refusal."""
-    kind = WriteTxnMarkersRequest.WritableTxnMarker
-    topics = [kind.WritableTxnMarkerTopic(name=topic, partition_indexes=[partition])]
-    marker = kind(producer_id=UNKNOWN_PRODUCER, producer_epoch=0, transaction_result=False, coordinator_epoch=-1, topics=topics)
-    answer = send(address, options, WriteTxnMarkersRequest(version=1, markers=[marker]))
-    found = [partition for marker in answer.markers for topic in marker.topics for partition in topic.partitions]
-    return next((f"error {result.error_code}" for result in found if result.error_code), None)
 
 
 def finalize(options: dict[str, Any], *, address: str, feature: str, level: int, upgrade: bool) -> str | None:
@@ -210,7 +196,6 @@ COMMANDS: dict[str, Callable[..., object]] = {
     "await-endpoint": await_endpoint,
     "write-metadata": write_metadata,
     "hang": hang,
-    "abort": abort,
     "finalize": finalize,
     "reassign": reassign,
     "reassigning": reassigning,

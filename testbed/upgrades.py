@@ -3,29 +3,22 @@
 refusal = upgraded(cluster, "4.3.0")        # None: every node runs, and every replica is in sync after each restart
 """
 
-from __future__ import annotations
-
 import re
 import time
-from typing import TYPE_CHECKING
 
-from testbed.brokers import STEP_SECONDS
+from testbed.brokers import STEP_SECONDS, BaseCluster
 from testbed.errors import BedError
 from testbed.jars import kafka_jars
 from testbed.kraft import KraftCluster
-from testbed.servers import merged
-
-if TYPE_CHECKING:
-    from testbed.brokers import BaseCluster, Properties
-    from testbed.servers import Server
+from testbed.servers import Server
 
 LOOK_SECONDS = 1.0
 _REASON = re.compile(r"^(?:\S*Exception|Caused by|.*\b(?:ERROR|FATAL)\b).*", re.MULTILINE)
 _MOST = 6  # lines of a refusal
 
 
-def upgraded(cluster: BaseCluster, version: str, properties: Properties | None = None) -> str | None:
-    """Restart each node with the software of a release and further properties, controllers first, over its own data.
+def upgraded(cluster: BaseCluster, version: str) -> str | None:
+    """Restart each node with the software of a release, controllers first, over its own data.
 
     Returns:
         None where all of them run and all replicas are in sync after each restart; else what the node that was restarted last
@@ -41,7 +34,7 @@ def upgraded(cluster: BaseCluster, version: str, properties: Properties | None =
         server = broker.server
         server.signal_stop()
         server.await_end(STEP_SECONDS)
-        server.jars, server.properties = jars, merged(server.properties, properties or {})
+        server.jars = jars
         _forget(server)
         try:
             broker.start()

@@ -3,8 +3,6 @@
 Run as a script inside a host; imports nothing of the package. Prints ``ready`` once it listens, and never ends by itself.
 """
 
-from __future__ import annotations
-
 import sys
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 

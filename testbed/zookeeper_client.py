@@ -6,8 +6,6 @@ credentials in a command line would be seen by all. Unlike an audit the bed also
 Kafka's AdminZkClient does), preferred elections, and the end of a controller's term.
 """
 
-from __future__ import annotations
-
 import base64
 import contextlib
 import hashlib
@@ -18,17 +16,13 @@ import sys
 import threading
 import time
 import uuid
+from collections.abc import Callable, Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from kazoo.client import KazooClient
 from kazoo.exceptions import NodeExistsError, NoNodeError
-from kazoo.security import make_acl
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from kazoo.security import ACL
+from kazoo.security import ACL, make_acl
 
 POLL_S = 0.05
 STOP_SECONDS = 5

@@ -1,22 +1,18 @@
 """Run the fault corpus: ``python -m testbed.corpus run``, ``controls``, ``healthy``, ``list``, ``docs``."""
 
-from __future__ import annotations
-
 import argparse
 import gc
 import signal
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from testbed.corpus import healthy, page, printed, record
 from testbed.corpus.auditing import ENGINES, Auditor
 from testbed.corpus.catalogue import GROUPS, VERSIONS, Control, Fault, controls, faults
 from testbed.corpus.runner import run_controls, run_faults
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 Some = TypeVar("Some", Fault, Control)
 _BEGAN = time.monotonic()

@@ -1,24 +1,25 @@
 """What the steps of faults do, by name: each a small function of the scene and the step's arguments."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import shutil
 import sys
 import threading
 import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from testbed import tiers, topics
 from testbed.acls import Acl, auditor_grants
 from testbed.brokers import STEP_SECONDS
 from testbed.certificates import Certificate
 from testbed.cluster import Cluster
+from testbed.corpus.catalogue import Step
 from testbed.corpus.leader_loss import kill, quorum
+from testbed.corpus.scene import Scene
 from testbed.corpus.tools import filled, printed_commands
 from testbed.disks import CHECKPOINT_SECONDS, add_disk
 from testbed.errors import BedError
@@ -30,13 +31,6 @@ from testbed.mirror import mirror
 from testbed.names import Nameserver, own_names
 from testbed.security import BROKER
 from testbed.servers import SOFT_STOP_SECONDS, ZOOKEEPER_PORT, Server
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
-    from testbed.corpus.catalogue import Step
-    from testbed.corpus.scene import Scene
-    from testbed.hosts import Host
 
 ACTIONS: dict[str, Callable[..., object]] = {}
 LOOK_SECONDS = 0.5
@@ -134,14 +128,6 @@ def stop(scene: Scene, broker: int, *, hard: bool = False) -> None:
 
 
 @action
-def stop_several(scene: Scene, brokers: Sequence[int], *, hard: bool = True) -> None:
-    """Stop brokers in this order; `revert` starts them."""
-    for broker in brokers:
-        scene.cluster.brokers[broker].stop(hard=hard)
-    scene.undo.append(lambda: scene.cluster.start_brokers(brokers))
-
-
-@action
 def start(scene: Scene, broker: int, *, settle: bool | list[int] = True, says: str = "") -> None:
     """Start a broker."""
     if says:
@@ -158,14 +144,6 @@ def restart(scene: Scene, broker: int, *, settle: bool | list[int] = True, says:
         scene.followed.append(says)
     scene.cluster.restart_brokers({broker: {}})
     await_settled(scene, settle)
-
-
-@action
-def suspend(scene: Scene, broker: int, *, seconds: float = 0) -> None:
-    """Freeze a broker; `revert` lets it go on."""
-    scene.cluster.brokers[broker].suspend()
-    scene.undo.append(scene.cluster.brokers[broker].resume)
-    time.sleep(seconds)
 
 
 @action
@@ -187,23 +165,6 @@ def stop_controllers(scene: Scene, *, followers: int = 0, leader: bool = False) 
     for server in chosen:
         kill(server)
     scene.undo.append(lambda: _launch(scene, chosen))
-
-
-@action
-def set_controller(scene: Scene, properties: Mapping[str, str], *, node: int = 200) -> None:
-    """Restart a controller with further properties; `revert` takes it back."""
-    server = scene.kraft.controllers[node]
-    before = dict(server.properties)
-
-    def restart_with(wanted: dict[str, str]) -> None:
-        server.signal_stop()
-        server.await_end(SOFT_STOP_SECONDS)
-        server.properties = wanted
-        server.launch()
-
-    restart_with({**before, **properties})
-    scene.undo.append(lambda: restart_with(before))
-    await_settled(scene)
 
 
 @action
@@ -553,7 +514,7 @@ def await_isr(  # noqa: PLR0913 - a step's arguments
 def cut(scene: Scene, pairs: Sequence[Sequence[Any]]) -> None:
     """Cut hosts from the services of others, each pair [from, to]; `revert` heals them."""
     hosts = {**scene.cluster.hosts(), "worker": scene.bed.worker}
-    chosen: list[tuple[Host, Host]] = [(hosts[str(source)], hosts[str(target)]) for source, target in pairs]
+    chosen = [(hosts[str(source)], hosts[str(target)]) for source, target in pairs]
     for source, target in chosen:
         scene.bed.cut(source, target)
 

@@ -1,12 +1,11 @@
 """Audits of the corpus: snapshots by the console command, judged as the Spark job judges them."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys
 import time
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from kafka_audit import audit, settings
 from kafka_audit.job import embedded_job, spark_job
@@ -15,9 +14,6 @@ from kafka_audit.spark import session
 from kafka_audit.store import Store
 from testbed.corpus.scene import NAME, Scene
 from testbed.errors import BedError
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 SNAPSHOT_SECONDS = 2400
 ENGINES = ("duckdb", "spark")

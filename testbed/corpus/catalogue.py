@@ -1,21 +1,17 @@
 """Faults, controls and presets, as the YAML files beside this module hold them."""
 
-from __future__ import annotations
-
 import dataclasses
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 import yaml
 
 import kafka_audit.checks
 from testbed.corpus.words import Demands
 from testbed.errors import BedError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 HERE = Path(__file__).parent
 VERSIONS: dict[str, tuple[str, bool]] = {

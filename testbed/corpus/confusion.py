@@ -3,21 +3,15 @@
 A pure function of recordings and documents, and the section of docs/corpus.md that is written from it.
 """
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from kafka_audit.faults.known import known_faults
-from testbed.corpus.documents import documents
+from kafka_audit.faults.fault import known_faults
+from testbed.corpus.documents import Document, Pair, documents
 from testbed.corpus.inputs import INPUTS
 from testbed.corpus.recorded import CLUSTERS, SUFFIX, Recording, recordings, unpacked, unrecorded
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
-
-    from testbed.corpus.documents import Document, Pair
 
 DECIDED, SUSPECTED, UNDECIDED, SYMPTOM, SILENT, WRONG = "decided", "suspected", "undecided", "symptom", "silent", "wrong"
 NAMED = frozenset({DECIDED, SUSPECTED, UNDECIDED})

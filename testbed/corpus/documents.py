@@ -1,15 +1,14 @@
 """Facts of a snapshot in, the finished document out, as the product makes it."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from datetime import date
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import msgspec
 
 from kafka_audit.checks import run
 from kafka_audit.cluster.changes import changes
+from kafka_audit.cluster.view import ClusterView
 from kafka_audit.incidents.causes import incidents
 from kafka_audit.incidents.findings import findings_with_lifecycle
 from kafka_audit.model.finding import Status
@@ -18,9 +17,6 @@ from kafka_audit.model.tables import Snapshot
 from kafka_audit.report.document import build_report
 from kafka_audit.report.plain_text.terminal import terminal_report
 from testbed.cluster_views import cluster_views
-
-if TYPE_CHECKING:
-    from kafka_audit.cluster.view import ClusterView
 
 Document = Mapping[str, Any]
 """What the properties need of `findings.json`: `incidents`, `findings` with those that pass, and the `matrix`."""

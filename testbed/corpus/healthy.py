@@ -1,30 +1,59 @@
 """Audits of healthy clusters under load, with all inputs of a cluster file and with fewer, and the section that lists them."""
 
-from __future__ import annotations
-
 import subprocess
 import time
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
 
 from kafka_audit.model.finding import Severity
 from kafka_audit.report.gate import evaluate_gate
+from testbed.audit_files import controller_files
 from testbed.corpus import record, score
 from testbed.corpus.actions import carry_out
+from testbed.corpus.auditing import Auditor
 from testbed.corpus.catalogue import LOADS, VERSIONS, Control, controls
 from testbed.corpus.documents import report_of
 from testbed.corpus.inputs import ALL_INPUTS, DEFAULT
-from testbed.corpus.quorum_inputs import quorum_inputs
+from testbed.corpus.record import Result
 from testbed.corpus.runner import Stage, commit, now
+from testbed.corpus.scene import Scene
 from testbed.errors import BedError
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-    from pathlib import Path
+_INPUTS = ("controllers", "properties", "logs", "vantages")
 
-    from testbed.corpus.auditing import Auditor
-    from testbed.corpus.record import Result
-    from testbed.corpus.scene import Scene
+
+def quorum_inputs(scene: Scene) -> Mapping[str, dict[str, Any]]:
+    """Return entries of a clusters.yaml by what they give; rights and logins are in each."""
+    cluster, whole = scene.cluster, scene.entry
+    bare = {key: value for key, value in whole.items() if key not in _INPUTS}
+    controllers = {"controllers": whole["controllers"]}
+    of_brokers = [f"{cluster.folder}/broker-{{broker_id}}/server.properties"]
+    of_controllers = controller_files(cluster)
+    files = {"properties": [*of_brokers, *of_controllers]}
+    nodes = ["broker-{broker_id}", *(["controller-{controller_id}"] if of_controllers else [])]
+    logs = {"logs": {"paths": [f"{cluster.folder}/{node}/logs/server.log*" for node in nodes]}}
+    on_controllers = {name: vantage for name, vantage in whole["vantages"].items() if vantage["role"] == "controller"}
+    everything = bare | controllers | files | logs | {"vantages": whole["vantages"]}
+    entries = {
+        "one address": bare | {"bootstrap": whole["bootstrap"][:1]},
+        "addresses of brokers": bare,
+        "addresses of controllers": bare | controllers,
+        "address of one controller": bare | {"controllers": whole["controllers"][:1]},
+        "files of brokers": bare | {"properties": of_brokers},
+        "files of controllers": bare | {"properties": of_controllers},
+        "file of one controller": bare | controllers | {"properties": of_controllers[:1]},
+        "files of all": bare | files,
+        "logs": bare | logs,
+        "vantages on brokers": bare | {"vantages": {"brokers": whole["vantages"]["brokers"]}},
+        "vantages on controllers": bare | controllers | {"vantages": on_controllers},
+        "all inputs": everything,
+        "all but addresses of controllers": {key: value for key, value in everything.items() if key != "controllers"},
+    }
+    # Brokers that are controllers too have no file and no vantage as controllers.
+    return {name: entry for name, entry in entries.items() if entry.get("properties") != [] and entry.get("vantages") != {}}
+
 
 HEALTHY = record.RECORD.with_name("healthy.json.xz")
 KEYS: Mapping[str, tuple[str, ...]] = {

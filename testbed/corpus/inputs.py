@@ -1,9 +1,7 @@
 """What an audit would hold of a cluster with fewer inputs, by what the matrix of causes calls these."""
 
-from __future__ import annotations
-
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.tables import (
@@ -33,9 +31,6 @@ from kafka_audit.model.tables import (
     VoterProbe,
     ZookeeperProbe,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
 
 
 def of_operator(row: Row) -> bool:

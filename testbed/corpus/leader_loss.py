@@ -1,18 +1,13 @@
 """Kill the leader of a metadata quorum, and see whether the other voters elect another one."""
 
-from __future__ import annotations
-
 import time
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from typing import Any
 
+from testbed.corpus.catalogue import Loss
+from testbed.corpus.scene import Scene
 from testbed.errors import BedError
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from testbed.corpus.catalogue import Loss
-    from testbed.corpus.scene import Scene
-    from testbed.servers import Server
+from testbed.servers import Server
 
 ELECTS_SECONDS = 10
 """In this time a quorum that can elect does so: it takes 2 to 6 seconds on a busy machine."""

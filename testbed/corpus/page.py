@@ -1,24 +1,17 @@
 """Writes docs/corpus.md and docs/versions.md from the record: ``python -m testbed.corpus docs``."""
 
-from __future__ import annotations
-
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from testbed.corpus import confusion, printed, record, versions_page
 from testbed.corpus import healthy as healthy_clusters
 from testbed.corpus.catalogue import GROUPS, VERSIONS, controls, faults
 from testbed.corpus.peers import NOT_INSTALLED, UNAVAILABLE
 from testbed.corpus.printed import NOT_SCORED, OWN
+from testbed.corpus.record import Result
 from testbed.corpus.words import VERDICTS, Worth
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-    from pathlib import Path
-
-    from testbed.corpus.record import Result
 
 _HEAD = """# Fault corpus
 

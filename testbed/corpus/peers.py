@@ -1,17 +1,11 @@
 """Other tools on the same broken cluster at the same moment: what they print."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
+from testbed.corpus.scene import Scene
 from testbed.errors import BedError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from testbed.corpus.scene import Scene
 
 SECONDS = 40
 NOT_INSTALLED = "not installed"

@@ -1,25 +1,18 @@
 """What tools printed on broken clusters, kept for each run of the corpus, and what that is worth by the rule of `words`."""
 
-from __future__ import annotations
-
 import json
 import lzma
+from collections.abc import Iterable, Mapping
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from testbed.corpus.catalogue import faults, presets
+from testbed.corpus.catalogue import Fault, faults, presets
 from testbed.corpus.confusion import pairs_of
 from testbed.corpus.documents import terminal_reports
 from testbed.corpus.inputs import ALL_INPUTS
+from testbed.corpus.record import Result
 from testbed.corpus.recorded import CLUSTERS, SUFFIX, recordings
 from testbed.corpus.words import Demands, Worth, worth
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from testbed.corpus.catalogue import Fault
-    from testbed.corpus.record import Result
 
 PRINTED = Path(__file__).parent / "printed"
 OWN = "kafka-audit"

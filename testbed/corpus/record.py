@@ -1,17 +1,13 @@
 """The record of the corpus: one result a line, appended; of several for one fault and version the newest counts."""
 
-from __future__ import annotations
-
 import json
 import re
 import tempfile
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
 
 from testbed import records
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
 
 Result = dict[str, Any]
 _BED = re.compile(f"{re.escape(tempfile.gettempdir())}/kafka-audit-corpus-\\w+")  # differs from run to run

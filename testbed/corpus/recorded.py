@@ -1,25 +1,20 @@
 """Snapshots of broken and healthy clusters in a form small enough for the repository, and what each of them is."""
 
-from __future__ import annotations
-
 import json
 import lzma
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import yaml
 
 from kafka_audit.faults import edges
 from kafka_audit.model.tables import TABLES, Snapshot, columns
 from testbed.corpus.catalogue import VERSIONS, Control, Fault, Step, controls, demands, faults, steps
+from testbed.corpus.words import Demands
 from testbed.errors import BedError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from testbed.corpus.words import Demands
 
 HERE = Path(__file__).parent
 CLUSTERS = HERE.parent.parent / "tests" / "faults" / "clusters"

@@ -1,11 +1,9 @@
 """Record snapshots for the tests of diagnoses: ``python -m testbed.corpus.recorder [NAME…]``."""
 
-from __future__ import annotations
-
 import argparse
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from kafka_audit.store import Store
 from testbed.corpus import rivals
@@ -14,9 +12,6 @@ from testbed.corpus.auditing import Auditor
 from testbed.corpus.recorded import CLUSTERS, SUFFIX, Recording, packed, recordings
 from testbed.corpus.runner import Stage
 from testbed.errors import BedError
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 __all__ = ["main", "rivals"]  # whose actions steps of recordings name
 

@@ -1,18 +1,12 @@
 """What the record has of the remedies that checks print: executed commands, words that were carried out, or why neither. Pure."""
 
-from __future__ import annotations
-
 from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from kafka_audit.checks import catalogue
 from testbed.corpus.catalogue import VERSIONS, Fault, by_scenario, faults, unexecuted
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from testbed.corpus.record import Result
+from testbed.corpus.record import Result
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -1,23 +1,18 @@
 """Actions that break an edge between brokers in ways that look alike from outside."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 import sys
 import time
 from dataclasses import replace
 from datetime import timedelta
-from typing import TYPE_CHECKING
 
 from testbed.audit_files import write_on_node
 from testbed.certificates import Certificate
 from testbed.corpus.actions import action, advertise
+from testbed.corpus.scene import Scene
 from testbed.errors import BedError
 from testbed.hosts import HERE
-
-if TYPE_CHECKING:
-    from testbed.corpus.scene import Scene
 
 LED = ("orders", 2)  # the partition that the broker at fault should lead, in all presets
 EMPTY_SECONDS, SHOWN_SECONDS = 8, 90

@@ -1,31 +1,26 @@
 """Runs faults and controls one after the other, on one cluster as long as it heals, and records each result."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from kafka_audit.report.gate import evaluate_gate
 from testbed.bed import Bed
 from testbed.corpus import documents, peers, printed, record, score
 from testbed.corpus.actions import carry_out
+from testbed.corpus.auditing import Auditor
 from testbed.corpus.catalogue import VERSIONS, Control, Fault, Loss, presets
 from testbed.corpus.leader_loss import lose
 from testbed.corpus.scene import Scene, started
 from testbed.errors import BedError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-
-    from testbed.corpus.auditing import Auditor
 
 HERE = Path(__file__).parent
 

@@ -1,33 +1,26 @@
 """A cluster of the corpus: how a preset becomes one, and what actions know of it."""
 
-from __future__ import annotations
-
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import yaml
 
 from testbed import presets
 from testbed.acls import auditor_grants
 from testbed.audit_files import controller_files, controller_logs
+from testbed.bed import Bed
+from testbed.brokers import BaseCluster, Options
 from testbed.cluster import Cluster
 from testbed.corpus.catalogue import DYNAMIC, VERSIONS, Preset
 from testbed.corpus.tools import Tools
 from testbed.errors import BedError
-from testbed.kraft import FIRST_CONTROLLER
-from testbed.population import populate
+from testbed.kraft import FIRST_CONTROLLER, KraftCluster
+from testbed.population import Population, populate
 from testbed.population.contents import FEW, WHOLE
 from testbed.security import ADMIN, AUDITOR, Listener, Security
+from testbed.servers import Server
 from testbed.tiers import tier_properties
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from testbed.bed import Bed
-    from testbed.brokers import BaseCluster, Options
-    from testbed.kraft import KraftCluster
-    from testbed.population import Population
-    from testbed.servers import Server
 
 NAME = "corpus"
 """The cluster's name in clusters.yaml."""

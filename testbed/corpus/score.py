@@ -1,14 +1,10 @@
 """What the findings of a report are worth, by their codes; `words` judges what it prints. Pure."""
 
-from __future__ import annotations
-
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from testbed.corpus.catalogue import Fault
+from testbed.corpus.catalogue import Fault
 
 SERIOUS = ("HIGH", "CRITICAL")
 Failing = dict[tuple[str, str], str]

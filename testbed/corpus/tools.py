@@ -1,25 +1,19 @@
 """Kafka's command line tools, run as their scripts do, and the commands that findings print."""
 
-from __future__ import annotations
-
 import re
 import shlex
 import subprocess
 import zipfile
+from collections.abc import Mapping
 from functools import cache
-from typing import TYPE_CHECKING
+from pathlib import Path
+from subprocess import CompletedProcess
 
+from testbed.bed import Bed
+from testbed.brokers import BaseCluster
 from testbed.errors import BedError
 from testbed.jars import java, tool_jars
 from testbed.servers import JVM, LOG4J
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from pathlib import Path
-    from subprocess import CompletedProcess
-
-    from testbed.bed import Bed
-    from testbed.brokers import BaseCluster
 
 TOOL_SECONDS = 600
 CLASSES = {

@@ -1,17 +1,11 @@
 """The page docs/versions.md of the record: which check was seen to fail on which release."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Sequence
 
 from kafka_audit.checks import catalogue
 from testbed.corpus import record
 from testbed.corpus.catalogue import GROUPS, by_scenario, faults, of_release, unbreakable
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from testbed.corpus.record import Result
+from testbed.corpus.record import Result
 
 _HEAD = """# Checks by Kafka release
 

@@ -4,15 +4,10 @@ A fault says which words name it: its cause and the place. A report that has bot
 Codes of kafka-audit are taken away first.
 """
 
-from __future__ import annotations
-
 import re
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
 
 VERDICTS = ("cause", "undecided", "symptom", "silent", "wrong")
 """Cause named; named as one that is possible; a true symptom named; nothing; something false."""

@@ -1,18 +1,12 @@
 """Compare `configuration.starts` with KafkaConfig: ``python -m testbed.differential --version 3.9.1 --seed 7``."""
 
-from __future__ import annotations
-
 import argparse
 import random
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
-from testbed.differential.compare import Outcome, compare, definitions_file
-from testbed.differential.generate import ROLES, configurations
+from testbed.differential.compare import ROLES, Outcome, compare, configurations, definitions_file
 from testbed.jars import COMPARED
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 _AGREEMENT, _WORDING, _ACCEPTED = 0.999, 0.99, 1 / 3
 _TOLD = 12

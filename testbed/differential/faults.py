@@ -1,16 +1,9 @@
 """Faults of listeners as in real configurations, and some that only a generator makes."""
 
-from __future__ import annotations
+from collections.abc import Callable
 
-from typing import TYPE_CHECKING
-
-from testbed.differential.pieces import CONTROLLER_NAMES, MECHANISMS, NAMES, PROTOCOLS
+from testbed.differential.pieces import CONTROLLER_NAMES, MECHANISMS, NAMES, PROTOCOLS, Draft
 from testbed.differential.setting_faults import SETTINGS
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from testbed.differential.pieces import Draft
 
 LISTS = ("listeners", "advertised.listeners", "listener.security.protocol.map", "controller.quorum.voters")
 

@@ -1,12 +1,7 @@
 """A sound configuration for a role and release, put together at random."""
 
-from __future__ import annotations
-
+import random
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    import random
 
 PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
 NAMES = (*PROTOCOLS, "INTERNAL", "EXTERNAL", "CLIENT", "REPLICATION", "B-1", "L.2")

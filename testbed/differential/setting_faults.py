@@ -1,16 +1,9 @@
 """Faults in everything but listeners: who a broker is, limits, versions, classes, any key."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
+from collections.abc import Callable
 
 from kafka_audit.configuration.definitions import Definition, definitions
-from testbed.differential.pieces import PROTOCOLS
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from testbed.differential.pieces import Draft
+from testbed.differential.pieces import PROTOCOLS, Draft
 
 TIMES = (
     "log.roll.ms",

@@ -1,23 +1,18 @@
 """Populate a running cluster as one in use is: ``populate(bed, cluster)``."""
 
-from __future__ import annotations
-
 import json
 import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from subprocess import Popen
+from typing import Any
 
 from testbed.acls import auditor_grants
+from testbed.bed import Bed
+from testbed.brokers import BaseCluster
 from testbed.jars import java
 from testbed.population.contents import GROUPS, QUOTAS, SCRAM_USERS, USED, WHOLE, Contents, acls, topics
 from testbed.servers import JVM, LOG4J
-
-if TYPE_CHECKING:
-    from subprocess import Popen
-
-    from testbed.bed import Bed
-    from testbed.brokers import BaseCluster
 
 PROGRAM = Path(__file__).parent / "Population.java"
 KINDS = ("consumer", "share", "streams")

@@ -1,15 +1,11 @@
 """What a cluster in use holds: topics with odd names and settings, users, quotas, ACLs; the same at every call."""
 
-from __future__ import annotations
-
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import cycle
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from testbed.acls import Acl
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 USED = ("billing.invoices", "billing.payments", "billing.replays", "billing.quiet")
 """Topics that clients read and write; transactions run in the last two."""

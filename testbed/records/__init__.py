@@ -1,15 +1,11 @@
 """Records of runs: rows of JSON, one a line, compressed where the file's name ends with `.xz`."""
 
-from __future__ import annotations
-
 import json
 import lzma
 import os
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+from typing import Any
 
 RECORDS = Path(__file__).parent
 

@@ -4,8 +4,6 @@
 new ones. Lines keep the meaning that they have in the file. Others are in its section ``[new]``: move each to the right section.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import sys

@@ -1,18 +1,13 @@
 """The calls in classes by which Kafka and ZooKeeper log, and the exceptions that they make with a message of their own."""
 
-from __future__ import annotations
-
 import re
 import zipfile
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from testbed.says.class_file import ClassFile, Member, Method
 from testbed.says.code import HOLE, Closure, Made, Texts, closure_texts, follow, substituted, texts_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
 
 LEVELS = ("FATAL", "ERROR", "WARN", "INFO")
 THROWN = "THROWN"

@@ -1,7 +1,5 @@
 """Reads a class file: its constants, its methods and their code (The Java Virtual Machine Specification, chapter 4)."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 _SIZES = {3: 4, 4: 4, 5: 8, 6: 8, 7: 2, 8: 2, 9: 4, 10: 4, 11: 4, 12: 4, 15: 3, 16: 2, 17: 4, 18: 4, 19: 2, 20: 2}

@@ -4,8 +4,6 @@ Each instruction is followed once, in the order of the code. Where two ways meet
 made by another class, is `HOLE`; methods of the same class that return texts are followed.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field

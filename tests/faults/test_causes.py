@@ -10,7 +10,7 @@ from checks.cases import base
 from checks.world import snapshots
 from cluster_views import cluster_views
 from kafka_audit import faults
-from kafka_audit.faults.known import known_faults
+from kafka_audit.faults.fault import known_faults
 from kafka_audit.faults.solver import Diagnosis, WeighedFault, coordinating, diagnoses_into, following
 
 FOLDER = Path(faults.__file__).parent

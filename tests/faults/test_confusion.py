@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from faults import known, subjects
-from kafka_audit.faults.known import known_faults
+from kafka_audit.faults.fault import known_faults
 from samples import sampled
 from testbed.corpus import confusion
 from testbed.corpus.documents import Document, documents

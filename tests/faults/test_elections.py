@@ -4,7 +4,7 @@ from itertools import product
 
 import pytest
 
-from kafka_audit.faults.elections import Voters, election_without
+from kafka_audit.faults.vote_edges import Voters, election_without
 
 THREE = Voters(all=frozenset({1, 2, 3}), following=frozenset({1, 2, 3}))
 FIVE = Voters(all=frozenset(range(1, 6)), following=frozenset(range(1, 6)))

@@ -1,6 +1,6 @@
 """Reads that failed as evidence: what failed for one reason is one line."""
 
-from kafka_audit.incidents.causes.rule import evidence_of_reads
+from kafka_audit.checks.incident import evidence_of_reads
 from kafka_audit.model.tables import SourceRead
 from made_rows import made
 

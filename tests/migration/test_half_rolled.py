@@ -15,7 +15,7 @@ from kafka_audit.cluster.view import ClusterView
 from kafka_audit.lint import files
 from kafka_audit.lint.members import snapshot_from_files
 from kafka_audit.lint.rolled import roll_of
-from kafka_audit.migration import approval_text, before, half_rolled, plain_text, plan
+from kafka_audit.migration import before, plain_text, plan, predictions
 from kafka_audit.migration.proposed_listeners import ProposedListeners
 
 TABLE = yaml.safe_load((Path(__file__).parent / "half_rolled.yaml").read_text())
@@ -60,7 +60,7 @@ def test_a_roll(tmp_path, name):
     assert edges(roll.final) == case.get("final", [])
     assert (roll.order and list(roll.order)) == (None if case["order"] == "none" else case["order"])
     if case.get("near"):
-        assert not [item for heading, item in half_rolled.roll_items(roll) if heading == "blockers"]
+        assert not [item for heading, item in predictions.roll_items(roll) if heading == "blockers"]
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -84,13 +84,13 @@ def test_a_report_has_each_state_and_what_to_do_instead(tmp_path):
     assert states["states"][0]["broken"][0] == {"from": 0, "to": 1, "why": "broker 1 has no listener INNER"}
     assert {(edge["from"], edge["to"]) for edge in states["states"][1]["broken"]} == {(0, 2), (1, 2)}
     assert states["states"][2]["broken"] == []
-    items = [item for heading, item in half_rolled.roll_items(roll) if heading == "blockers"]
+    items = [item for heading, item in predictions.roll_items(roll) if heading == "blockers"]
     assert items[0].message.startswith("No order keeps all brokers connected: while only broker 0 has its new file")
     assert "switch `inter.broker.listener.name` on every broker" in items[0].remedy
 
 
 def test_the_order_is_told_where_it_matters(tmp_path):
-    (item,) = [item for _, item in half_rolled.roll_items(rolled(tmp_path, CASES["one_switches_and_two_add"]))]
+    (item,) = [item for _, item in predictions.roll_items(rolled(tmp_path, CASES["one_switches_and_two_add"]))]
     assert item.message == "In the order 1, 2 and 0, all brokers stay connected while they restart one by one"
 
 
@@ -128,8 +128,8 @@ def test_the_gate_lets_a_roll_begin_that_has_an_order(tmp_path):
     report = gate(tmp_path / "new", switched=[0])
     assert not report["blockers"], report["blockers"]
     assert report["half_rolled"]["order"] == [1, 2, 0]
-    assert "In the order 1, 2 and 0, all brokers stay connected" in approval_text.approval_body(report)
-    assert "****" not in approval_text.approval_body(report)
+    assert "In the order 1, 2 and 0, all brokers stay connected" in plain_text.approval_body(report)
+    assert "****" not in plain_text.approval_body(report)
     assert [state["broken"] for state in report["half_rolled"]["states"]] == [[], [], []]
 
 

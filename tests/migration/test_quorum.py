@@ -11,7 +11,7 @@ from audit_history import History
 from checks.cases import base
 from checks.world import merged, snapshots
 from kafka_audit.cluster.view import ClusterView
-from kafka_audit.migration import after, approval_text, before, plain_text, plan, proposed_listeners, sections
+from kafka_audit.migration import after, before, plain_text, plan, proposed_listeners, sections
 from kafka_audit.migration.proposed_listeners import ProposedListeners
 from kafka_audit.migration.quorum.voter_changes import safest_order
 from kafka_audit.model.errors import UsageError
@@ -468,7 +468,7 @@ def test_terminal_page_and_approval_show_the_steps():
     assert "STEPS (6)" in text
     assert "        kafka-features.sh --bootstrap-server 10.0.0.10:9092 upgrade --feature kraft.version=1 --dry-run\n" in text
     assert "Until the next step: Nothing has changed." in text
-    assert approval_text.approval_body(report).endswith("contains the complete report and the 6 steps of the change.")
+    assert plain_text.approval_body(report).endswith("contains the complete report and the 6 steps of the change.")
     page = decision.decision_page(
         report, sections.before_change_sections(report), sections.planned_changes(report), up="../", note="", run_link=""
     )

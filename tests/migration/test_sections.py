@@ -2,7 +2,7 @@
 
 import pytest
 
-from kafka_audit.migration import approval_text, sections
+from kafka_audit.migration import plain_text, sections
 
 HOSTILE = "orders`]<img src=x>\u202e\n**# 1"
 
@@ -30,7 +30,7 @@ def test_what_one_check_says_of_many_is_one_line(report):
 
 
 def test_the_question_begins_with_the_blockers_and_is_a_list_of_markdown(report):
-    body = approval_text.approval_body(
+    body = plain_text.approval_body(
         report(blockers=[item("KA901", "broker/1", "It is old.")], warnings=[item("KA411", f"broker/{n}") for n in range(3)])
     )
     assert body.split("\n") == [
@@ -47,13 +47,13 @@ def test_the_question_begins_with_the_blockers_and_is_a_list_of_markdown(report)
 
 
 def test_a_long_list_is_cut_and_says_of_what(report):
-    body = approval_text.approval_body(report(not_known=[item(f"KA2{n:02}", "cluster") for n in range(9)]))
+    body = plain_text.approval_body(report(not_known=[item(f"KA2{n:02}", "cluster") for n in range(9)]))
     assert "- and 3 more checks: KA206, KA207, KA208" in body
     assert body.count("- **KA") == 6
 
 
 def test_nothing_that_a_cluster_said_is_markup_in_the_question(report):
-    body = approval_text.approval_body(
+    body = plain_text.approval_body(
         report(warnings=[item("KA606", HOSTILE, HOSTILE, HOSTILE, f"vantage {HOSTILE}"), item("KA606", HOSTILE)])
     )
     assert "<img" not in body

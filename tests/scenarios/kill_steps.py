@@ -28,8 +28,8 @@ def compare(_store, snapshot_id, file):
 
 def report(store, run, file):
     from kafka_audit.alerting import delivery  # noqa: PLC0415 -- see above
-    from kafka_audit.alerting.channels import Channel  # noqa: PLC0415
     from kafka_audit.alerting.conditions import AlertLimits, AuditResult  # noqa: PLC0415
+    from kafka_audit.alerting.delivery import Channel  # noqa: PLC0415
     from kafka_audit.alerting.messages import Links  # noqa: PLC0415
 
     def send(message):

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from kafka_audit.audit.steps import write_reports
+from kafka_audit.audit import write_reports
 from kafka_audit.job import embedded_job
 from kafka_audit.model.run import Request, SnapshotPair
 from kafka_audit.report.formats import FILES

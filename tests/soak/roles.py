@@ -153,8 +153,8 @@ def fill_cache_of_numpy():
 def auditor(folder):
     from kafka_audit import audit, settings  # noqa: PLC0415 -- this role alone
     from kafka_audit.alerting import delivery  # noqa: PLC0415
-    from kafka_audit.alerting.channels import Channel  # noqa: PLC0415
     from kafka_audit.alerting.conditions import AlertLimits, AuditResult  # noqa: PLC0415
+    from kafka_audit.alerting.delivery import Channel  # noqa: PLC0415
     from kafka_audit.alerting.messages import Links  # noqa: PLC0415
     from kafka_audit.job import embedded_job  # noqa: PLC0415
     from kafka_audit.report import gate  # noqa: PLC0415

@@ -4,8 +4,8 @@ import time
 
 import pytest
 
-from testbed import Bed, BedError, presets
-from testbed.faults import cross_forwards, put_fault, rolling_restart, stale_leader
+from testbed import Bed, presets
+from testbed.faults import cross_forwards, rolling_restart, stale_leader
 
 pytestmark = [pytest.mark.bed, pytest.mark.scenario]
 
@@ -44,11 +44,6 @@ def test_a_rolling_restart_stops_after_each_step(healthy):
         (0, "settled", True, True),
         (1, "stopped", True, False),
     ]
-
-
-def test_an_unknown_fault_is_answered_with_all_there_are(healthy, bed):
-    with pytest.raises(BedError, match=r"cannot read fault 'fire:1' \(no such fault\)\nfaults (.|\n)*stale:2"):
-        put_fault(bed, healthy, "fire:1")
 
 
 def test_crossed_forwards_lead_to_each_other_and_the_cluster_stays_whole(tmp_path):

@@ -12,10 +12,9 @@ from kafka_audit.model.errors import UsageError
 from kafka_audit.store.watch_files import WatchFiles
 from kafka_audit.watch import audit_requests as module
 from kafka_audit.watch import loop, reader
-from kafka_audit.watch.audit_requests import WatchSettings, audit_requests
+from kafka_audit.watch.audit_requests import SavedWatch, WatchSettings, audit_requests, decode_watch, encode_watch
 from kafka_audit.watch.judgement import GAP_S, Patience, next_state
 from kafka_audit.watch.pacing import Pacing
-from kafka_audit.watch.saved_watch import SavedWatch, decode_watch, encode_watch
 from watch.readings import after, broker, down, reading, zookeeper
 
 QUICK = WatchSettings(every_s=2, patience=Patience(grace_s=2), distance_s=3600)
@@ -113,7 +112,7 @@ def test_a_store_that_is_gone_costs_only_the_memory(requests, brokers, tmp_path,
     assert sum("the state of the watch is not written" in line for line in caplog.messages) == 1
 
 
-@pytest.mark.parametrize("content", [b"", b"{}", b"[1]", b'{"version": 2}', b"\xff", b'{"version": 1, "at_ms": null}'])
+@pytest.mark.parametrize("content", [b"", b"{}", b"[1]", b'{"version": 2, "state": {}}', b"\xff", b'{"state": {"at_ms": null}}'])
 def test_a_damaged_memory_is_a_new_beginning(requests, brokers, tmp_path, content, caplog):
     WatchFiles(tmp_path).write("prod", content)
     empty(brokers[2])

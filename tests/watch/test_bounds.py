@@ -4,9 +4,9 @@ import json
 from dataclasses import replace
 
 from kafka_audit.model.tables import RegisteredEndpoint
+from kafka_audit.watch.audit_requests import SavedWatch, decode_watch, encode_watch
 from kafka_audit.watch.judgement import MOST_SYMPTOMS, Patience, WatchState, next_state
 from kafka_audit.watch.pacing import NEW_BROKERS, Pacing, next_pacing, parties
-from kafka_audit.watch.saved_watch import SavedWatch, decode_watch, encode_watch
 from kafka_audit.watch.seen_cluster import SeenCluster
 from kafka_audit.watch.suspicions import MOST_NAMED, WatchFault, electorate
 from watch.readings import EVERY, after, broker, down, in_kraft, kraft, reading, sentences, zookeeper
@@ -148,4 +148,4 @@ def test_a_party_with_a_new_id_each_minute_is_one_flapping_party_and_delays_no_o
 def test_brokers_that_the_watch_began_with_are_parties_of_their_own():
     state = after(known(reading(0), 0, 1, 2), *(known(reading(s, down(1), down(2)), 0, 1, 2) for s in (20, 30)))
     assert parties(state.suspicions, state) == ["1", "2"]
-    assert json.loads(encode_watch(SavedWatch(state=state)))["known_ms"] == dict.fromkeys("012", 1_000_000)
+    assert json.loads(encode_watch(SavedWatch(state=state)))["state"]["known_ms"] == dict.fromkeys("012", 1_000_000)

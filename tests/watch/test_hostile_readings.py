@@ -9,9 +9,9 @@ from kafka.protocol.metadata import MetadataResponse
 from hostile_parties.broker import HostileBroker, changed
 from hostile_parties.zookeeper import HostileZookeeper, kafka_tree
 from kafka_audit.model.cluster import Cluster, Limits, ZookeeperAccess
+from kafka_audit.watch.audit_requests import SavedWatch, encode_watch
 from kafka_audit.watch.judgement import Patience, WatchState, next_state
 from kafka_audit.watch.reader import Reader
-from kafka_audit.watch.saved_watch import SavedWatch, encode_watch
 from kafka_audit.watch.suspicions import WatchFault
 
 METADATA = 3

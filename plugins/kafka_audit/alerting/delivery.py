@@ -5,12 +5,11 @@ import logging
 import os
 import secrets
 import socket
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from kafka_audit.alerting import messages, policy, rendering
-from kafka_audit.alerting.channels import Channel
 from kafka_audit.alerting.conditions import AlertLimits, AuditResult
 from kafka_audit.alerting.dedupe_state import DedupeState
 from kafka_audit.alerting.messages import AlertMessage, Links
@@ -18,6 +17,27 @@ from kafka_audit.alerting.shared_causes import RunTroubles, shared_causes, share
 from kafka_audit.model.errors import StoreError, UsageError
 from kafka_audit.model.text import our_line
 from kafka_audit.store.alerts import AlertFiles
+
+
+@dataclass(frozen=True, kw_only=True)
+class Channel:
+    """A channel that sends messages.
+
+    Attributes:
+        name: of its dedupe state in the store.
+        needs: what has to be set up for it.
+        send: sends a message; raises `UsageError` where a setting is missing, else one of `failures`.
+        target: returns the recipient, without secrets; None where the channel is not set up, and nothing is to be sent. Raises
+            `UsageError` as `send` does.
+        failures: what `send` raises when a message does not go out; `smtplib` and `urllib` raise kinds of OSError.
+    """
+
+    name: str
+    needs: str
+    send: Callable[[AlertMessage], None]
+    target: Callable[[], str | None]
+    failures: tuple[type[Exception], ...] = (OSError,)
+
 
 log = logging.getLogger(__name__)
 

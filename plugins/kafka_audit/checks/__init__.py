@@ -14,7 +14,7 @@ no audit runs: the gate before a change does, over a view that also holds the pl
 import importlib
 import inspect
 import pkgutil
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache, partial
 from types import MappingProxyType
@@ -22,9 +22,15 @@ from typing import Any
 
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model import tables
-from kafka_audit.model.finding import Judgement, Severity, Status
+from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
 from kafka_audit.model.package_yaml import package_yaml
 from kafka_audit.model.tables import Row
+
+__all__ = ["ClusterView", "Confidence", "Judgement", "Judgements", "Severity", "Status", "check", "gate_check"]
+"""What a module of a check imports from here; the other names are for those who read the catalogue."""
+
+Judgements = Iterator[Judgement]
+"""What a check's function yields."""
 
 Judge = Callable[[ClusterView], Iterable[Judgement]]
 """A check's function."""

@@ -1,17 +1,17 @@
 """Brokers with the same result of a check: one finding of the cluster that names them, instead of one for each."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
-from kafka_audit.cluster.view import ClusterView
-from kafka_audit.model.finding import Judgement, Resource, Status
+from kafka_audit.checks import ClusterView, Judgement, Judgements, Status
+from kafka_audit.model.finding import Resource
 from kafka_audit.model.text import brokers
 
 _OWN = frozenset({"broker", "who"})
 """Evidence that names the broker itself."""
 
 
-def one_finding(view: ClusterView, judgements: Iterable[Judgement]) -> Iterator[Judgement]:
+def one_finding(view: ClusterView, judgements: Iterable[Judgement]) -> Judgements:
     """Yield judgements of brokers; failures with the same evidence, the most of them, are one of the cluster.
 
     Its evidence names the brokers: `brokers` as ids, `who` for a sentence. Files alone are judged one by one, because a finding

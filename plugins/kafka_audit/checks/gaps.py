@@ -1,14 +1,13 @@
 """What a check says once where it cannot judge: registrations, files, brokers, `reach`, the quorum or ZooKeeper are unknown."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from types import MappingProxyType
 
+from kafka_audit.checks import ClusterView, Judgement, Judgements, Status
 from kafka_audit.cluster.answers.broker_reads import BrokerReads
 from kafka_audit.cluster.listeners.endpoints import AdvertisedEndpoint
-from kafka_audit.cluster.view import ClusterView
 from kafka_audit.faults.serve_edges import ServeEdge
-from kafka_audit.model.finding import Judgement, Status
 from kafka_audit.model.tables import ZookeeperMember, ZookeeperNode
 
 MOVING = MappingProxyType(
@@ -32,22 +31,21 @@ NO_REACH = "the cluster file names no `reach`"
 _WORST_FIRST = (Status.FAIL, Status.UNKNOWN, Status.PASS, Status.NOT_APPLICABLE)
 
 
-def no_registrations(view: ClusterView) -> Iterator[Judgement]:
+def no_registrations(view: ClusterView) -> Judgements:
     """Yield the judgement of a check of registrations where there are none (KRaft), or they were not read."""
     gap = view.gap("brokers")
     if view.kraft:
-        yield view.judge("cluster", Status.NOT_APPLICABLE, who="any broker", reason=NO_ZOOKEEPER)
+        yield view.not_applicable("cluster", NO_ZOOKEEPER, who="any broker")
     elif gap is not None and gap.whole:
-        yield view.judge("cluster", Status.UNKNOWN, who="any broker", error=gap.error, needs=gap.needs)
+        yield view.unknown("cluster", gap.error, gap.needs, who="any broker")
 
 
-def no_endpoints(view: ClusterView, endpoints: Collection[AdvertisedEndpoint]) -> Iterator[Judgement]:
+def no_endpoints(view: ClusterView, endpoints: Collection[AdvertisedEndpoint]) -> Judgements:
     """Yield the judgement of a check of addresses where none is known; `endpoints` are those that are."""
     if not view.kraft:
         yield from no_registrations(view)
     elif not endpoints:
-        error, needs = "no broker listed any address", "a broker that answers Metadata"
-        yield view.judge("cluster", Status.UNKNOWN, who="any broker", error=error, needs=needs)
+        yield view.unknown("cluster", "no broker listed any address", "a broker that answers Metadata", who="any broker")
 
 
 def tied(values: Mapping[int, object], parties: int) -> bool:
@@ -56,7 +54,7 @@ def tied(values: Mapping[int, object], parties: int) -> bool:
     return len(values) < parties and len(first) > 1 and first[0][1] == first[1][1]
 
 
-def no_files(view: ClusterView) -> Iterator[Judgement]:
+def no_files(view: ClusterView) -> Judgements:
     """Yield what a check of server.properties says where there is none, or where one was not read."""
     failed = [read for read in view.last_reads if read.operation == "properties" and read.outcome == "failed"]
     for read in failed:
@@ -66,72 +64,69 @@ def no_files(view: ClusterView) -> Iterator[Judgement]:
         resource = f"broker/{name}" if name.isdigit() else "cluster"
         needs = read.needs or f"a readable server.properties at {read.target}"
         subject = f"broker {name}" if name.isdigit() else "every broker"
-        yield view.judge(resource, Status.UNKNOWN, who=subject, error=read.error or "not read", needs=needs)
+        yield view.unknown(resource, read.error or "not read", needs, who=subject)
     if not failed and not view.settings.files:
         error, needs = "no server.properties was read", "`properties` in the cluster file"
-        yield view.judge("cluster", Status.UNKNOWN, who="any broker", error=error, needs=needs)
+        yield view.unknown("cluster", error, needs, who="any broker")
 
 
-def no_brokers(view: ClusterView) -> Iterator[Judgement]:
+def no_brokers(view: ClusterView) -> Judgements:
     """Yield the judgement of a check of brokers where none is known."""
     if not view.inter_broker.brokers:
-        error, needs = "no broker is known", "ZooKeeper, or a broker that answers"
-        yield view.judge("cluster", Status.UNKNOWN, who="any broker", error=error, needs=needs)
+        yield view.unknown("cluster", "no broker is known", "ZooKeeper, or a broker that answers", who="any broker")
 
 
-def nothing_asked(view: ClusterView, reads: BrokerReads) -> Iterator[Judgement]:
+def nothing_asked(view: ClusterView, reads: BrokerReads) -> Judgements:
     """Yield the judgement of a check of what brokers were asked where none was asked anything."""
     if not reads.brokers:
         error, needs = "no broker was read", "a ZooKeeper that answers, or bootstrap addresses of brokers that answer"
-        yield view.judge("cluster", Status.UNKNOWN, who="any broker", error=error, needs=needs)
+        yield view.unknown("cluster", error, needs, who="any broker")
 
 
-def no_reach(view: ClusterView, edges: Collection[ServeEdge]) -> Iterator[Judgement]:
+def no_reach(view: ClusterView, edges: Collection[ServeEdge]) -> Judgements:
     """Yield the judgement of a check of `reach` where there is nothing to judge: nothing was probed, or no mapping used."""
     if not edges:
         error, needs = "nothing was probed", "an endpoint from ZooKeeper or from a bootstrap address"
-        yield view.judge("cluster", Status.UNKNOWN, who="any endpoint", error=error, needs=needs)
+        yield view.unknown("cluster", error, needs, who="any endpoint")
     elif not any(edge.via for edge in edges):
-        yield view.judge("cluster", Status.NOT_APPLICABLE, who="any endpoint", reason=NO_REACH)
+        yield view.not_applicable("cluster", NO_REACH, who="any endpoint")
 
 
-def no_quorum(view: ClusterView, subject: str) -> Iterator[Judgement]:
+def no_quorum(view: ClusterView, subject: str) -> Judgements:
     """Yield the judgement of a check of the quorum where there is none, or its leader is unknown."""
     if not view.kraft:
-        yield view.judge("cluster", Status.NOT_APPLICABLE, who=subject, reason=NO_QUORUM)
+        yield view.not_applicable("cluster", NO_QUORUM, who=subject)
     elif view.quorum.now.newest is None:
         error, needs = view.quorum.unread()
-        yield view.judge("cluster", Status.UNKNOWN, who=subject, error=error, needs=needs)
+        yield view.unknown("cluster", error, needs, who=subject)
 
 
-def controller_logs(view: ClusterView, failing: Collection[int]) -> Iterator[Judgement]:
+def controller_logs(view: ClusterView, failing: Collection[int]) -> Judgements:
     """Yield what a check of controllers' logs says of those that show no fault, or of which none was read."""
     nodes = view.controller_nodes | view.settings.combined
     reads = {node: log_reads[-1] for node, log_reads in view.reads.of_logs.items() if node in nodes}
     if not reads:
-        reason = "the cluster file names no `logs` of controllers"
-        yield from () if failing else (view.judge("cluster", Status.NOT_APPLICABLE, reason=reason),)
+        yield from () if failing else (view.not_applicable("cluster", "the cluster file names no `logs` of controllers"),)
     for node, read in sorted(reads.items()):
         evidence = {"node": node, "who": f"controller {node}"}
         if node in failing:
             continue
         if read.outcome == "failed":
             needs = read.needs or f"the log of controller {node}"
-            yield view.judge(f"controller/{node}", Status.UNKNOWN, evidence, error=read.error or "not read", needs=needs)
+            yield view.unknown(f"controller/{node}", read.error or "not read", needs, evidence)
         else:
             yield view.judge(f"controller/{node}", Status.PASS, evidence)
 
 
-def no_ensemble(view: ClusterView, table: type[ZookeeperMember | ZookeeperNode]) -> Iterator[Judgement]:
+def no_ensemble(view: ClusterView, table: type[ZookeeperMember | ZookeeperNode]) -> Judgements:
     """Yield the judgement of a check of ZooKeeper itself where there is none, or nothing of it was read."""
     if view.kraft:
-        yield view.judge("cluster", Status.NOT_APPLICABLE, reason=NO_ZOOKEEPER)
+        yield view.not_applicable("cluster", NO_ZOOKEEPER)
     elif not view.newest(table):
-        error, needs = "ZooKeeper reported no data about itself", "a ZooKeeper that answers"
-        yield view.judge("cluster", Status.UNKNOWN, error=error, needs=needs)
+        yield view.unknown("cluster", "ZooKeeper reported no data about itself", "a ZooKeeper that answers")
 
 
-def worst_each(judgements: Iterable[Judgement]) -> Iterator[Judgement]:
+def worst_each(judgements: Iterable[Judgement]) -> Judgements:
     """Yield the worst judgement of each resource: a listener without a name may have several addresses."""
     worst: dict[str, Judgement] = {}
     for judgement in judgements:

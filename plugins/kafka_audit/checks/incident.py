@@ -9,15 +9,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from kafka_audit.checks import ClusterView, Confidence, Status
 from kafka_audit.cluster.answers.reads import observer_name
 from kafka_audit.cluster.held_up_by import held_up_by
 from kafka_audit.cluster.listeners.endpoints import AdvertisedEndpoint
-from kafka_audit.cluster.view import ClusterView
 from kafka_audit.faults.edges import OwnView
 from kafka_audit.faults.facts import facts_of
 from kafka_audit.faults.serve_edges import NETWORK, ServeEdge, ServeEdges
 from kafka_audit.faults.solver import Diagnosis
-from kafka_audit.model.finding import CHANGES, Change, Confidence, Evidence, Finding, Resource, Status
+from kafka_audit.model.finding import CHANGES, Change, Evidence, Finding, Resource
 from kafka_audit.model.tables import SourceRead
 from kafka_audit.model.text import brokers, clean, counted, listing, ranges
 

@@ -4,9 +4,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
+from kafka_audit.checks import ClusterView, Judgement, Status
 from kafka_audit.cluster.answers.reads import failed_texts
-from kafka_audit.cluster.view import ClusterView
-from kafka_audit.model.finding import Judgement, Status
 from kafka_audit.model.tables import LogLine, SourceRead
 
 _READ = "logs "

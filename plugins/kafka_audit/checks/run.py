@@ -7,10 +7,9 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 
-from kafka_audit.checks import Check, catalogue
-from kafka_audit.cluster.view import ClusterView, Gap
+from kafka_audit.checks import Check, ClusterView, Judgement, Status, catalogue
+from kafka_audit.cluster.answers.gaps import Gap
 from kafka_audit.model.errors import EngineError
-from kafka_audit.model.finding import Judgement, Status
 
 CHECK_S = 20.0
 """Seconds of one check: on 1,000 brokers with 1,000,000 partitions each takes less than one."""

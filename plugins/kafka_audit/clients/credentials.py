@@ -23,14 +23,12 @@ from kafka_audit.clients.kerberos import SERVICE, Tickets
 from kafka_audit.clients.login_attempts import Attempts, LoginTarget
 from kafka_audit.clients.read_error import ReadError, clean_line
 from kafka_audit.clients.scram_keys import SaltedPasswords, ScramKeys
-from kafka_audit.clients.secrets.secret_forms import secret_forms
+from kafka_audit.clients.secrets.masking import secret_forms
 from kafka_audit.clients.sockets import TlsContexts
 from kafka_audit.clients.targets import PLAINTEXT, Target, named_addresses, routes, split_address
 from kafka_audit.clients.tls import UNVERIFIED, TlsAccess, TlsFiles
 from kafka_audit.clients.tokens.access_token import AccessToken, FixedToken, TokenCache, TokenProvider
-from kafka_audit.clients.tokens.azure import fetch_azure_token
-from kafka_audit.clients.tokens.google import fetch_google_token
-from kafka_audit.clients.tokens.msk import fetch_msk_token
+from kafka_audit.clients.tokens.cloud import fetch_azure_token, fetch_google_token, fetch_msk_token
 from kafka_audit.clients.tokens.oidc import fetch_oidc_token, shown_endpoint
 from kafka_audit.compare.addresses import address_text, canonical_address, is_host, normal_host
 from kafka_audit.model.addresses.trusted_hosts import parse_trusted_hosts, trusted_hosts_line

@@ -3,16 +3,14 @@
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
-from kafka_audit.cluster.answers.gaps import unread_znodes
+from kafka_audit.cluster.answers.gaps import broker_defaults, min_isr_gap, unread_znodes
 from kafka_audit.cluster.features import ELIGIBLE_REPLICAS, cluster_features
-from kafka_audit.cluster.min_isr import broker_defaults, min_isr_gap
-from kafka_audit.cluster.moments import BEFORE, NOW, PREVIOUS, Moments
 from kafka_audit.cluster.quorum import Quorum
 from kafka_audit.cluster.registry import RegistrySample
 from kafka_audit.cluster.samples import Samples
 from kafka_audit.cluster.settings import AUTHORIZER, Settings
 from kafka_audit.cluster.unclean import default_of_topics, ignored_by_all
-from kafka_audit.cluster.views import HeldViews
+from kafka_audit.cluster.views import BEFORE, NOW, PREVIOUS, HeldViews, Moments
 from kafka_audit.differences.tables import (
     ChosenSample,
     ElectionRule,

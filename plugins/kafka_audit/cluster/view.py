@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from kafka_audit.cluster import disagreements
 from kafka_audit.cluster.answers import gaps, observers
-from kafka_audit.cluster.answers.gaps import Gap
+from kafka_audit.cluster.answers.gaps import Gap, MinIsrGap, min_isr_gap
 from kafka_audit.cluster.answers.log_lines import LogLines
 from kafka_audit.cluster.answers.observers import Observer
 from kafka_audit.cluster.answers.reads import Reads
@@ -24,15 +24,12 @@ from kafka_audit.cluster.listeners.endpoints import AdvertisedEndpoint, Endpoint
 from kafka_audit.cluster.listeners.inter_broker import InterBroker
 from kafka_audit.cluster.listeners.logins import InterBrokerLogins
 from kafka_audit.cluster.listeners.name_addresses import NameAddress, name_addresses
-from kafka_audit.cluster.listeners.probes import ProbeResult
-from kafka_audit.cluster.listeners.replication_listeners import replication_listeners
-from kafka_audit.cluster.min_isr import MinIsrGap, min_isr_gap
-from kafka_audit.cluster.moments import Moments
+from kafka_audit.cluster.listeners.probes import ProbeResult, replication_listeners
 from kafka_audit.cluster.partitions import Partitions
 from kafka_audit.cluster.quorum import Quorum, QuorumSample
 from kafka_audit.cluster.registry import BrokerRegistration, ClusterState, RegisteredAddress
 from kafka_audit.cluster.settings import Settings
-from kafka_audit.cluster.views import HeldView
+from kafka_audit.cluster.views import HeldView, Moments
 from kafka_audit.compare.addresses import HostPort
 from kafka_audit.differences.found import Differences
 from kafka_audit.differences.tables import DIFFERENCES, ListAge, ViewDifference
@@ -55,20 +52,7 @@ from kafka_audit.model.tables import (
     ViewBroker,
 )
 
-__all__ = [
-    "AdvertisedEndpoint",
-    "BrokerRegistration",
-    "ClusterState",
-    "ClusterView",
-    "Disagreement",
-    "Gap",
-    "HeldView",
-    "MinIsrGap",
-    "NameAddress",
-    "Observer",
-    "ProbeResult",
-    "RegisteredAddress",
-]
+__all__ = ["ClusterView", "Disagreement"]
 
 _R = TypeVar("_R", bound=Row)
 _T = TypeVar("_T")
@@ -534,6 +518,23 @@ class ClusterView:
             confidence=confidence,
             evidence=given,  # type: ignore[arg-type] # `Value`s, as the cases of checks prove
         )
+
+    def unknown(
+        self,
+        resource: str,
+        error: str | None,
+        needs: str | None,
+        reported: Mapping[str, object] | None = None,
+        **evidence: object,
+    ) -> Judgement:
+        """Return that a check cannot judge a resource: why, and what it would need."""
+        return self.judge(resource, Status.UNKNOWN, {**(reported or {}), **evidence, "error": error, "needs": needs})
+
+    def not_applicable(
+        self, resource: str, reason: str, reported: Mapping[str, object] | None = None, **evidence: object
+    ) -> Judgement:
+        """Return that a check has nothing to judge at a resource: `reason` is a positive fact."""
+        return self.judge(resource, Status.NOT_APPLICABLE, {**(reported or {}), **evidence, "reason": reason})
 
 
 def _newest_log_dirs(rows: Iterable[LogDir]) -> Mapping[int, Mapping[str, LogDir]]:

@@ -7,8 +7,6 @@ topics that one party alone lists come last, because it can list any number. The
 sample before shows the very same, resting on the same versions.
 """
 
-from dataclasses import dataclass
-
 from kafka_audit.model.tables import Row
 
 LISTED = 10
@@ -24,7 +22,6 @@ MOST_STATES = 10_000
 # What the runner gives to the files: facts as large as brokers, from `cluster.facts`.
 
 
-@dataclass(frozen=True, kw_only=True)
 class ChosenSample(Row):
     """Which rows of the stored tables are meant by a moment. One row for each moment that there is."""
 
@@ -39,7 +36,6 @@ class ChosenSample(Row):
     unread_topics: bool  # the znodes of topics, or some of them, were not read in this snapshot
 
 
-@dataclass(frozen=True, kw_only=True)
 class ReferenceList(Row):
     """KRaft: a distinct list of topics that brokers hold. Those of place 1 are the newest: together they are the reference."""
 
@@ -50,7 +46,6 @@ class ReferenceList(Row):
     tied: int  # how many lists share place 1
 
 
-@dataclass(frozen=True, kw_only=True)
 class ObserverView(Row):
     """A view to compare with the reference: of this cluster, in the newest sample or the one before it."""
 
@@ -66,7 +61,6 @@ class ObserverView(Row):
     holders: int = 1  # how many hold this list of topics, on any listener
 
 
-@dataclass(frozen=True, kw_only=True)
 class KnownBroker(Row):
     """A registered broker; in KRaft one that the newest lists hold."""
 
@@ -79,7 +73,6 @@ class KnownBroker(Row):
     returned: bool  # registered again since the previous snapshot
 
 
-@dataclass(frozen=True, kw_only=True)
 class Reassigned(Row):
     """A partition under reassignment."""
 
@@ -90,7 +83,6 @@ class Reassigned(Row):
     removing: tuple[int, ...]
 
 
-@dataclass(frozen=True, kw_only=True)
 class FormerLeader(Row):
     """A partition for which a broker that does not lead it answered ListOffsets with KAFKA_STORAGE_ERROR."""
 
@@ -100,7 +92,6 @@ class FormerLeader(Row):
     preferred: bool
 
 
-@dataclass(frozen=True, kw_only=True)
 class LostBroker(Row):
     """A broker that goes with a loss: what becomes of partitions is computed for each loss."""
 
@@ -109,7 +100,6 @@ class LostBroker(Row):
     margin: int  # copies more than are needed that are asked for
 
 
-@dataclass(frozen=True, kw_only=True)
 class LostDisk(Row):
     """A log dir that goes with a loss, of a broker that stays."""
 
@@ -120,7 +110,6 @@ class LostDisk(Row):
     moves: bool  # whether partitions that the broker leads there get another leader
 
 
-@dataclass(frozen=True, kw_only=True)
 class ElectionRule(Row):
     """How leaders are elected, as far as the release and the settings of all brokers decide. One row."""
 
@@ -129,7 +118,6 @@ class ElectionRule(Row):
     eligible: bool  # eligible leader replicas (KIP-966) are enabled
 
 
-@dataclass(frozen=True, kw_only=True)
 class KnownEligible(Row):
     """The eligible leader replicas (KIP-966) of a partition that has a leader and replicas out of sync, as far as asked for."""
 
@@ -141,7 +129,6 @@ class KnownEligible(Row):
 # What the files return.
 
 
-@dataclass(frozen=True, kw_only=True)
 class ListAge(Row):
     """KRaft, where brokers hold different lists: the sum of leader epochs (+1) over topics that all lists have and differ in.
 
@@ -154,7 +141,6 @@ class ListAge(Row):
     age: int
 
 
-@dataclass(frozen=True, kw_only=True)
 class PartitionCount(Row):
     """How much there is by the reference, now; topics in deletion are left out, but counted in `deleting`."""
 
@@ -167,7 +153,6 @@ class PartitionCount(Row):
     unregistered: int  # partitions with a replica on a broker that is not registered
 
 
-@dataclass(frozen=True, kw_only=True)
 class ListCount(Row):
     """How much a list of topics of the newest sample or the one before shows, for all observers and both modes.
 
@@ -182,7 +167,6 @@ class ListCount(Row):
     offline_in_sync: tuple[int, ...] = ()  # in the ISR of a partition with a leader, and listed as offline; KRaft
 
 
-@dataclass(frozen=True, kw_only=True)
 class BrokerShare(Row):
     """What a broker holds by the reference, now. Brokers that are assigned or lead anything, registered or not."""
 
@@ -196,7 +180,6 @@ class BrokerShare(Row):
     newest_led: int | None  # of the states that it leads: the highest mzxid, in KRaft the highest leader epoch
 
 
-@dataclass(frozen=True, kw_only=True)
 class ViewDifference(Row):
     """What a view says differently from the reference, by observer, kind and whether the sample before shows the same.
 
@@ -225,7 +208,6 @@ class ViewDifference(Row):
     view_isr: tuple[int, ...] | None
 
 
-@dataclass(frozen=True, kw_only=True)
 class ReplicaGap(Row):
     """A leader and a registered follower that is missing in the ISR of partitions with that leader, now."""
 
@@ -241,7 +223,6 @@ class ReplicaGap(Row):
     added: bool = False  # wherever it is missing, a reassignment adds it
 
 
-@dataclass(frozen=True, kw_only=True)
 class ReplicaState(Row):
     """A partition of one kind or more, now. Topics in deletion are left out. At most `MOST_STATES`, those of `alone` last.
 
@@ -268,7 +249,6 @@ class ReplicaState(Row):
     alone: bool = False  # one party alone lists the topic; these come last
 
 
-@dataclass(frozen=True, kw_only=True)
 class ReplicaFault(Row):
     """How many partitions there are of a kind of `ReplicaState`; no row where there is none."""
 
@@ -276,7 +256,6 @@ class ReplicaFault(Row):
     partitions: int
 
 
-@dataclass(frozen=True, kw_only=True)
 class InternalTopic(Row):
     """One of Kafka's own topics that exist, not in deletion."""
 
@@ -285,7 +264,6 @@ class InternalTopic(Row):
     factor: int  # the fewest replicas of a partition
 
 
-@dataclass(frozen=True, kw_only=True)
 class InternalTopicPolicy(Row):
     """The cleanup.policy that `__consumer_offsets` or `__transaction_state` sets for itself."""
 
@@ -293,7 +271,6 @@ class InternalTopicPolicy(Row):
     cleanup_policy: str
 
 
-@dataclass(frozen=True, kw_only=True)
 class DeletedTopic(Row):
     """A topic that is marked for deletion now. At most `MOST_ROWS`, those of `before` first; `PartitionCount` counts all."""
 
@@ -302,7 +279,6 @@ class DeletedTopic(Row):
     unregistered: tuple[int, ...]  # brokers with replicas of it that are not registered
 
 
-@dataclass(frozen=True, kw_only=True)
 class ReassignedState(Row):
     """A partition under reassignment now, as `Reassigned` gives it."""
 
@@ -315,7 +291,6 @@ class ReassignedState(Row):
     unregistered: tuple[int, ...]  # of the adding
 
 
-@dataclass(frozen=True, kw_only=True)
 class LeaderMove(Row):
     """Partitions that a broker led in the previous snapshot, of topics that are the same in both."""
 
@@ -326,7 +301,6 @@ class LeaderMove(Row):
     leaders: tuple[int, ...]  # who leads them now, -1 for none; sorted
 
 
-@dataclass(frozen=True, kw_only=True)
 class MovedPartition(Row):
     """A partition whose leader is another than in the previous snapshot; none at all where there are more than 200."""
 
@@ -336,7 +310,6 @@ class MovedPartition(Row):
     after: int | None
 
 
-@dataclass(frozen=True, kw_only=True)
 class EpochChange(Row):
     """Leader epochs that rose by 20 or more and every ten minutes or faster (`rose`), or fell in every sample (`fell`), by kind.
 
@@ -353,7 +326,6 @@ class EpochChange(Row):
     share: int | None  # of how many
 
 
-@dataclass(frozen=True, kw_only=True)
 class StateFault(Row):
     """ZooKeeper: states that are faulty without a comparison, by kind.
 
@@ -369,7 +341,6 @@ class StateFault(Row):
     controller_epoch: int | None  # `ahead`: the highest of all
 
 
-@dataclass(frozen=True, kw_only=True)
 class TopicChange(Row):
     """A topic that came, went or was recreated since the previous snapshot. At most `MOST_ROWS`."""
 
@@ -379,7 +350,6 @@ class TopicChange(Row):
     after: str | None
 
 
-@dataclass(frozen=True, kw_only=True)
 class TopicIdDifference(Row):
     """How topic ids of all views compare with the reference's: one row, none where no view shows ids."""
 
@@ -392,7 +362,6 @@ class TopicIdDifference(Row):
     view_id: str | None
 
 
-@dataclass(frozen=True, kw_only=True)
 class TopicSetting(Row):
     """What topics set for themselves, by key."""
 
@@ -402,7 +371,6 @@ class TopicSetting(Row):
     first: tuple[str, ...]  # of the filled
 
 
-@dataclass(frozen=True, kw_only=True)
 class FormerLeaderState(Row):
     """`FormerLeader` with who led then and who leads now."""
 
@@ -414,7 +382,6 @@ class FormerLeaderState(Row):
     leader: int | None
 
 
-@dataclass(frozen=True, kw_only=True)
 class LossCount(Row):
     """What becomes of partitions in whose ISR is a replica that goes: how many there are of a kind; no row where there is none.
 
@@ -434,7 +401,6 @@ class LossCount(Row):
     first_partitions: tuple[int, ...]  # of each of them
 
 
-@dataclass(frozen=True, kw_only=True)
 class LossEffect(Row):
     """The same, with all partitions of each topic. Only computed for the losses that a user names."""
 
@@ -444,7 +410,6 @@ class LossEffect(Row):
     partitions: tuple[int, ...]  # sorted
 
 
-@dataclass(frozen=True, kw_only=True)
 class FollowedLeader(Row):
     """Which leaders a broker follows, and is in the ISR of some partition that they lead; of up to 200 brokers with ZooKeeper.
 

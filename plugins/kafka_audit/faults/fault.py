@@ -3,9 +3,12 @@
 What none of its observations rules out stays possible, and is named.
 """
 
+import importlib
+import pkgutil
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 from types import MappingProxyType
 from typing import Any
 
@@ -18,6 +21,9 @@ from kafka_audit.model.package_yaml import package_yaml
 from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.tables import LogLine
 from kafka_audit.says.signs import HANDSHAKE, login_fault
+
+__all__ = ["Edge", "EdgeObservation", "Facts", "Observations", "fails", "fault", "unanswered", "unknown", "works"]
+"""What a module of a fault imports from here; the other names are for the solver."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,6 +48,10 @@ class EdgeObservation:
     def of_log(self) -> bool:
         """Whether a line of a log shows it, which often says that something failed, and not why."""
         return self.observer.startswith("log of ")
+
+
+Observations = Iterator[EdgeObservation]
+"""What a fault's function yields."""
 
 
 def fails(observer: str, text: str, *, direct: bool = False, sources: Iterable[int] = (), **details: str) -> EdgeObservation:
@@ -259,3 +269,14 @@ def fault(observe: Callable[[Facts, Edge], Iterable[EdgeObservation]]) -> Callab
 def registered() -> Mapping[str, Fault]:
     """Return the faults whose modules were imported, by name."""
     return MappingProxyType(_REGISTRY)
+
+
+@cache
+def known_faults() -> tuple[Fault, ...]:
+    """Return all faults, in the order of layers, importing every module of every family once (works inside a zip too)."""
+    here = importlib.import_module(__package__)
+    families = [module.name for module in pkgutil.iter_modules(here.__path__, f"{__package__}.") if module.ispkg]
+    for family in families:
+        for module in pkgutil.iter_modules(importlib.import_module(family).__path__, f"{family}."):
+            importlib.import_module(module.name)
+    return tuple(sorted(registered().values(), key=lambda fault: (fault.depth, fault.rare, fault.name)))

@@ -8,8 +8,7 @@ from typing import NamedTuple
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.faults.edges import CONTROL, COORDINATE, FOLLOW, REPLICATE, Edge
 from kafka_audit.faults.facts import Facts, facts_of
-from kafka_audit.faults.fault import EdgeObservation, Fault
-from kafka_audit.faults.known import known_faults
+from kafka_audit.faults.fault import EdgeObservation, Fault, known_faults
 from kafka_audit.model import quoting
 from kafka_audit.model.commands import prose
 from kafka_audit.model.finding import Confidence

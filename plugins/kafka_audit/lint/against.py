@@ -10,7 +10,8 @@ from dataclasses import replace
 from kafka_audit.checks import Check
 from kafka_audit.checks.listeners.endpoint_unreachable import endpoint_judgement
 from kafka_audit.checks.run import judge
-from kafka_audit.cluster.view import AdvertisedEndpoint, ClusterView
+from kafka_audit.cluster.listeners.endpoints import AdvertisedEndpoint
+from kafka_audit.cluster.view import ClusterView
 from kafka_audit.compare.addresses import canonical_address
 from kafka_audit.faults.serve_edges import ServeEdges
 from kafka_audit.lint.members import Member

@@ -11,8 +11,7 @@ from kafka_audit.migration import addresses
 from kafka_audit.migration.plan import OF_QUORUM, TITLES, Kind, Plan
 from kafka_audit.migration.predictions import NOT_HELD, outcomes
 from kafka_audit.migration.quorum.controller_certificates import certificate_text, controller_certificates
-from kafka_audit.migration.quorum.facts import QuorumFacts
-from kafka_audit.migration.quorum.preconditions import FILE_NEEDS
+from kafka_audit.migration.quorum.facts import FILE_NEEDS, QuorumFacts
 from kafka_audit.model.addresses.voters import VOTERS, named_voters
 from kafka_audit.model.finding import Lifecycle, Resource, Severity, Status
 from kafka_audit.model.report import Report, ReportedChange, ReportedFinding, report_json

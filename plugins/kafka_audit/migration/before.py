@@ -15,10 +15,10 @@ from kafka_audit.incidents import findings
 from kafka_audit.lint import files, rolled
 from kafka_audit.lint.judging import Rules
 from kafka_audit.lint.rolled import Roll, roll_of
-from kafka_audit.migration import addresses, half_rolled, reachability, rolling_upgrade
+from kafka_audit.migration import addresses, reachability, rolling_upgrade
 from kafka_audit.migration.items import GateItem, GateItems
 from kafka_audit.migration.plan import OF_QUORUM, TITLES, Kind, Plan
-from kafka_audit.migration.predictions import predictions
+from kafka_audit.migration.predictions import predictions, roll_items
 from kafka_audit.migration.proposed_listeners import ProposedListeners
 from kafka_audit.migration.quorum.change import quorum_items, quorum_steps, voters_agreed
 from kafka_audit.migration.quorum.planned_steps import PlannedStep
@@ -184,7 +184,7 @@ def _roll(view: ClusterView, plan: Plan, items: GateItems) -> Roll | None:
     if not plan.proposed or plan.kind in OF_QUORUM:
         return None
     roll = roll_of(view, files.serving(plan.proposed, catalogue()), secrets.token_bytes(32))
-    for headed in half_rolled.roll_items(roll):
+    for headed in roll_items(roll):
         items.add(headed)
     return roll if roll.nodes else None
 
@@ -203,7 +203,7 @@ def _proposed(view: ClusterView, plan: Plan, roll: Roll | None, today: date, ite
             answered = finding.code in {"KA301", *_BY_ADDRESS} or (
                 finding.status is Status.UNKNOWN and finding.code not in _OPEN_IN_FILES
             )
-            # What the roll breaks is said once, with its order (`half_rolled`).
+            # What the roll breaks is said once, with its order (`roll_items`).
             answered |= roll is not None and finding.evidence.get("when") is not None and finding.code in rolled.CODES
             if not finding.muted and not answered:
                 _sort(linted.finding, f"proposed {file.path}", gate.severity_of(plan.strict), items)

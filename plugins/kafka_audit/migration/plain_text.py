@@ -1,12 +1,17 @@
-"""The reports before and after a change as plain text: the verdict first, then the blockers."""
+"""The reports before and after a change as plain text: the verdict first, then the blockers.
+
+The question whether a change may begin is Markdown, as the UI of Airflow shows it, and short.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from kafka_audit.migration import sections
 from kafka_audit.model.report import PlannedChange
-from kafka_audit.model.text import clean, our_line
+from kafka_audit.model.text import clean, counted, listing, our_line
+from kafka_audit.report.plain_text import markdown
 from kafka_audit.report.remedies import LONGEST_PARAGRAPH, step_lines, step_text
+from kafka_audit.report.sections import Line, Section
 from kafka_audit.report.text import clean_prose, remedy_text, wrap
 
 _INDENT = " " * 6
@@ -76,3 +81,42 @@ def _change(change: Mapping[str, Any], width: int) -> list[str]:
     before, after = (("-" if change[side] is None else clean(change[side])) for side in ("before", "after"))
     kind = clean(change["kind"]).replace("_", " ")
     return list(wrap(f"{kind} {clean(change['resource'])}: {before} -> {after}", width, "    "))
+
+
+_MOST_LINES = 6
+"""Lines of a section, and resources of a line; the page of the run has all of them."""
+
+_LONGEST = 400
+
+
+def approval_body(report: Mapping[str, Any]) -> str:
+    """Return the report of the gate, blockers first."""
+    parts = [text for section in sections.before_change_sections(report) if section.lines for text in _markdown_section(section)]
+    whole = "The tab **Kafka audit** of this run contains the complete report."
+    if steps := len(report.get("steps", ())):
+        whole = (
+            f"The tab **Kafka audit** of this run contains the complete report and the {counted(steps, 'step')} of the change."
+        )
+    return "\n".join([*(parts or ["There are no blockers and no open points.", ""]), whole])
+
+
+def _markdown_section(section: Section) -> Iterator[str]:
+    yield f"**{section.title} ({section.number})**"
+    yield ""
+    for line in section.lines[:_MOST_LINES]:
+        yield f"- {_line(line)}"
+    if len(section.lines) > _MOST_LINES:
+        yield f"- and {counted(len(section.lines) - _MOST_LINES, 'more check')}: {_rest(section.lines[_MOST_LINES:])}"
+    yield ""
+
+
+def _line(line: Line) -> str:
+    source = f" ({markdown.escaped(line.source)})" if line.source else ""
+    sentence = markdown.escaped(line.text, _LONGEST).rstrip(".")
+    also = f" Also: {markdown.escaped(listing(line.places[1:], _MOST_LINES), _LONGEST)}." if len(line.places) > 1 else ""
+    code = f"**{line.code}**{source} " if line.code else ""
+    return f"{code}{sentence}.{also} {markdown.markdown_prose(line.remedy)}".rstrip()
+
+
+def _rest(lines: tuple[Line, ...]) -> str:
+    return markdown.escaped(", ".join(dict.fromkeys(line.code for line in lines)), _LONGEST)

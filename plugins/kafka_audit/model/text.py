@@ -143,9 +143,9 @@ def start_upper(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def fitting(candidates: Sequence[str], limit: int = LONGEST_HEADLINE) -> str:
-    """Return the first candidate of at most `limit` characters, else the last one, cut."""
-    return next((text for text in candidates if len(text) <= limit), our_line(candidates[-1], limit))
+def fitting(candidates: Sequence[str]) -> str:
+    """Return the first candidate of at most `LONGEST_HEADLINE` characters, else the last one, cut."""
+    return next((text for text in candidates if len(text) <= LONGEST_HEADLINE), our_line(candidates[-1], LONGEST_HEADLINE))
 
 
 def did_you_mean(word: str, choices: Iterable[str]) -> str:

@@ -132,12 +132,12 @@ def is_of_future(snapshot_id: str, now: datetime | None = None) -> bool:
     return at is not None and at > (now or datetime.now(UTC)) + SKEW
 
 
-def require_past(manifest: Manifest, now: datetime | None = None) -> None:
+def require_past(manifest: Manifest) -> None:
     """Raise ValueError, with what is wrong, where a snapshot names a time that is none, or still to come."""
-    latest = (now or datetime.now(UTC)) + SKEW
+    latest = datetime.now(UTC) + SKEW
     if taken_at(manifest.snapshot_id) is None:
         message = "its id names no time"
-    elif is_of_future(manifest.snapshot_id, now) or manifest.finished_ms > latest.timestamp() * 1000:
+    elif is_of_future(manifest.snapshot_id) or manifest.finished_ms > latest.timestamp() * 1000:
         message = "it was taken in the future; correct the clock of the host that audits"
     elif not 0 <= manifest.started_ms <= manifest.finished_ms:
         message = "it ended before it began"

@@ -1,4 +1,7 @@
-"""The loop behind a trigger: watch a cluster for ever, and say when it should be audited."""
+"""The loop behind a trigger: watch a cluster for ever, and say when it should be audited.
+
+It is remembered as JSON: a restart continues where it was, and suspects nothing a second time.
+"""
 
 import asyncio
 import logging
@@ -6,7 +9,9 @@ import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal
+
+import msgspec
 
 from kafka_audit.clients.parallel import in_thread
 from kafka_audit.clients.read_error import ReadError, any_answer
@@ -15,10 +20,34 @@ from kafka_audit.model.errors import StoreError, UsageError
 from kafka_audit.store.watch_files import WatchFiles
 from kafka_audit.watch.judgement import Patience, WatchState
 from kafka_audit.watch.loop import EVERY_S, WatchStep, steps
-from kafka_audit.watch.pacing import next_pacing, parties
+from kafka_audit.watch.pacing import Pacing, next_pacing, parties
 from kafka_audit.watch.picture import suspicions_json, utc_time
 from kafka_audit.watch.reader import Reader
-from kafka_audit.watch.saved_watch import SavedWatch, decode_watch, encode_watch
+
+
+@dataclass(frozen=True, kw_only=True)
+class SavedWatch:
+    """The state of a watch and its pacing."""
+
+    version: Literal[1] = 1
+    state: WatchState
+    pacing: Pacing = field(default_factory=Pacing)
+
+
+def encode_watch(saved: SavedWatch) -> bytes:
+    """Return it as JSON; the order of brokers counts."""
+    kept = replace(saved, state=replace(saved.state, committed=None))
+    return msgspec.json.encode(kept, enc_hook=dict) + b"\n"
+
+
+def decode_watch(content: bytes) -> SavedWatch:
+    """Return what `encode_watch` wrote; raises ValueError for anything else."""
+    try:
+        return msgspec.json.decode(content, type=SavedWatch)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        msg = f"not the state of a watch: {error}"
+        raise ValueError(msg) from error
+
 
 log = logging.getLogger(__name__)
 
@@ -112,7 +141,7 @@ class _Memory:
             return await in_thread(self._read, _STORE_S)
         except (StoreError, ReadError, ValueError) as error:
             log.warning("%s: the watch begins anew: %s: %s", self._name, self._files.place(self._name), error)
-            return SavedWatch()
+            return SavedWatch(state=WatchState())
 
     async def write(self, saved: SavedWatch) -> None:
         """Write what is remembered if it changed, but for what each reading changes."""
@@ -128,4 +157,4 @@ class _Memory:
 
     def _read(self) -> SavedWatch:
         content = self._files.read(self._name)
-        return SavedWatch() if content is None else decode_watch(content)
+        return SavedWatch(state=WatchState()) if content is None else decode_watch(content)

@@ -40,7 +40,7 @@ from kafka_audit.model.cluster import Cluster
 from kafka_audit.model.errors import UsageError
 from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.tables import QuorumReplica, QuorumView, RegisteredEndpoint, Row
-from kafka_audit.watch.listings import Listing, Listings
+from kafka_audit.watch.listings import Endpoints, Listing, Listings, WatchedZnodes
 from kafka_audit.watch.reading import (
     ANSWERED,
     BrokerReading,
@@ -52,7 +52,6 @@ from kafka_audit.watch.reading import (
     failed_answer,
 )
 from kafka_audit.watch.suspicions import HALF, electorate, shares
-from kafka_audit.watch.watched_znodes import Endpoints, WatchedZnodes
 
 log = logging.getLogger(__name__)
 

@@ -5,8 +5,7 @@ from dataclasses import dataclass, replace
 
 from kafka_audit.cluster.settings import ROLES
 from kafka_audit.cluster.view import ClusterView
-from kafka_audit.faults.elections import election_without
-from kafka_audit.faults.vote_edges import VoteEdges
+from kafka_audit.faults.vote_edges import VoteEdges, election_without
 from kafka_audit.model.quorum import majority
 from kafka_audit.model.tables import EnsembleServer, ZookeeperMember
 from kafka_audit.model.text import listing, named_nodes

@@ -19,8 +19,8 @@ from kafka_audit.airflow.alerts import alert_channels
 from kafka_audit.airflow.alerts.failure_notes import note_failure
 from kafka_audit.airflow.errors import GateFailed
 from kafka_audit.alerting import delivery
-from kafka_audit.alerting.channels import Channel
 from kafka_audit.alerting.conditions import AlertLimits, AuditResult
+from kafka_audit.alerting.delivery import Channel
 from kafka_audit.alerting.messages import Links
 from kafka_audit.alerting.shared_causes import run_troubles
 from kafka_audit.model.errors import UsageError

@@ -3,7 +3,7 @@
 import base64
 from urllib.parse import quote
 
-from kafka_audit.clients.secrets.secret_forms import secret_forms
+from kafka_audit.clients.secrets.masking import secret_forms
 
 KEY = "aGFzaGVkLWtleS1vZi1hLW5hbWVzcGFjZQ=="
 STRING = f"Endpoint=sb://space.servicebus.windows.net/;SharedAccessKeyName=auditor;SharedAccessKey={KEY};EntityPath=orders"

@@ -11,9 +11,9 @@ import pytest
 
 from clients.tokens.cloud_endpoints import endpoints
 from kafka_audit.clients.read_error import ReadError
-from kafka_audit.clients.tokens import cloud_libraries
+from kafka_audit.clients.tokens import cloud
 from kafka_audit.clients.tokens.access_token import TokenCache
-from kafka_audit.clients.tokens.azure import fetch_azure_token
+from kafka_audit.clients.tokens.cloud import fetch_azure_token
 from testbed.certificates import Authority
 
 SCOPE, RESOURCE = "https://space.servicebus.windows.net/.default", "https://space.servicebus.windows.net"
@@ -151,7 +151,7 @@ def test_without_credentials_the_row_says_what_was_tried(azure):
 
 
 def test_without_the_extra_it_is_named(azure):
-    azure.setattr(cloud_libraries, "find_spec", lambda _name: None)
+    azure.setattr(cloud, "find_spec", lambda _name: None)
     with pytest.raises(ReadError, match="not supported: azure_scope requires azure-identity, which is not installed") as caught:
         fetch_azure_token(SCOPE, 600.0)
     assert "pip install 'kafka-audit[azure]'" in caught.value.needs

@@ -17,9 +17,9 @@ from cryptography.hazmat.primitives.asymmetric import rsa
 
 from clients.tokens.cloud_endpoints import endpoints
 from kafka_audit.clients.read_error import ReadError
-from kafka_audit.clients.tokens import cloud_libraries
+from kafka_audit.clients.tokens import cloud
 from kafka_audit.clients.tokens.access_token import TokenCache
-from kafka_audit.clients.tokens.google import fetch_google_token, google_token
+from kafka_audit.clients.tokens.cloud import fetch_google_token, google_token
 
 ACCOUNT = "auditor@project.iam.gserviceaccount.com"
 METADATA = "/computeMetadata/v1/instance/service-accounts/default/"
@@ -209,7 +209,7 @@ def test_a_server_that_never_answers_costs_no_more_than_the_limit(google, tmp_pa
 
 
 def test_without_the_extra_it_is_named(google):
-    google.setattr(cloud_libraries, "find_spec", lambda _name: None)
+    google.setattr(cloud, "find_spec", lambda _name: None)
     with pytest.raises(ReadError, match="not supported: google_cloud requires google-auth, which is not installed") as caught:
         fetch_google_token(600.0)
     assert "pip install 'kafka-audit[google]'" in caught.value.needs

@@ -7,8 +7,8 @@ from urllib.parse import parse_qs, urlsplit
 import pytest
 
 from kafka_audit.clients.read_error import ReadError
-from kafka_audit.clients.tokens import cloud_libraries
-from kafka_audit.clients.tokens.msk import fetch_msk_token
+from kafka_audit.clients.tokens import cloud
+from kafka_audit.clients.tokens.cloud import fetch_msk_token
 
 KEY_ID, SECRET_KEY = "AKIAIOSFODNN7EXAMPLE", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"
 
@@ -58,7 +58,7 @@ def test_a_profile_that_does_not_exist_is_named(aws):
 
 
 def test_without_the_extra_it_is_named(aws):
-    aws.setattr(cloud_libraries, "find_spec", lambda _name: None)
+    aws.setattr(cloud, "find_spec", lambda _name: None)
     with pytest.raises(ReadError, match="not supported") as caught:
         fetch_msk_token("eu-west-1", 10.0)
     assert "pip install 'kafka-audit[msk]'" in caught.value.needs

@@ -7,8 +7,7 @@ import pytest
 
 from kafka_audit.configuration.definitions import VERSIONS
 from seed import SEED
-from testbed.differential.compare import compare, definitions_file
-from testbed.differential.generate import ROLES, configurations
+from testbed.differential.compare import ROLES, compare, configurations, definitions_file
 from testbed.jars import COMPARED, RELEASES
 
 ALIKE = ["".join(letters) for letters in itertools.product(*zip("EXTERNAL", "external", strict=True))]

@@ -5,7 +5,7 @@ import pytest
 from counted_work import counted_calls
 from kafka_audit.configuration.definitions import VERSIONS, StartRule
 from kafka_audit.configuration.starts import nearest_release, start_refusal
-from testbed.differential.generate import configurations
+from testbed.differential.compare import configurations
 
 BROKER = {"broker.id": "1", "zookeeper.connect": "zk:2181"}
 

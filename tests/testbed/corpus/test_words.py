@@ -5,7 +5,7 @@ import re
 import pytest
 
 from faults import subjects
-from kafka_audit.faults.known import known_faults
+from kafka_audit.faults.fault import known_faults
 from samples import sampled
 from testbed.corpus import confusion, printed, record, words
 from testbed.corpus.catalogue import faults

@@ -19,7 +19,7 @@ from airflow.sdk.exceptions import AirflowException
 from kafka_audit.airflow import environment, internals
 from kafka_audit.airflow.connections import cluster_connection
 from kafka_audit.alerting import rendering
-from kafka_audit.alerting.channels import Channel
+from kafka_audit.alerting.delivery import Channel
 from kafka_audit.alerting.messages import AlertMessage
 from kafka_audit.alerting.rendering import Markup
 from kafka_audit.model.errors import UsageError

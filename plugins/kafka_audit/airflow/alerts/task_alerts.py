@@ -17,8 +17,8 @@ from kafka_audit.airflow.alerts.failure_notes import failure_reason
 from kafka_audit.airflow.errors import GateFailed
 from kafka_audit.airflow.page import links
 from kafka_audit.alerting import delivery
-from kafka_audit.alerting.channels import Channel
 from kafka_audit.alerting.conditions import AlertLimits, AuditResult
+from kafka_audit.alerting.delivery import Channel
 from kafka_audit.alerting.messages import Links
 from kafka_audit.alerting.shared_causes import RunTroubles
 from kafka_audit.model.errors import StoreError, UsageError

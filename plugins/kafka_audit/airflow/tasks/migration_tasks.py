@@ -15,7 +15,7 @@ from kafka_audit.airflow import environment
 from kafka_audit.airflow.connections import cluster_connection
 from kafka_audit.airflow.moved import AirflowFailException
 from kafka_audit.airflow.tasks import audit_tasks
-from kafka_audit.migration import after, approval_text, before, plain_text, proposed_listeners
+from kafka_audit.migration import after, before, plain_text, proposed_listeners
 from kafka_audit.migration import plan as plans
 from kafka_audit.migration.plan import Plan
 from kafka_audit.model.errors import UsageError
@@ -147,7 +147,7 @@ def decide(cluster: str, judged: Mapping[str, str], planned: dict[str, Any]) -> 
     log.info("%s\n%s", place, plain_text.before_change_text(report, width=WIDTH))
     if report["verdict"] == verdicts.NO_GO:
         raise AirflowFailException(report["headline"])
-    return {"subject": f"{report['headline']}. Begin?", "body": approval_text.approval_body(report)}
+    return {"subject": f"{report['headline']}. Begin?", "body": plain_text.approval_body(report)}
 
 
 def _report(store: Store, snapshot_id: str) -> Report:

@@ -1,16 +1,10 @@
-"""KA002."""
-
-from collections.abc import Iterator
-
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
 from kafka_audit.cluster.answers.reads import source_name
-from kafka_audit.cluster.view import ClusterView
-from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.read_failure import NOT_ASKED, ReadFailure
 
 
 @check(code="KA002", severity=Severity.MEDIUM)
-def auditor_lacks_rights(view: ClusterView) -> Iterator[Judgement]:
+def auditor_lacks_rights(view: ClusterView) -> Judgements:
     """The auditor lacks a right, and a read was denied."""
     for resource, asked in view.reads.by_resource.items():
         refused = [read for read in asked if read.outcome == "failed" and read.failure is ReadFailure.NOT_AUTHORIZED]
@@ -30,10 +24,10 @@ def auditor_lacks_rights(view: ClusterView) -> Iterator[Judgement]:
         elif untried:
             reads = ", ".join(sorted({read.operation for read in untried}))
             error, needs = f"{reads} {untried[0].why}", untried[0].needs
-            yield view.judge(resource, Status.UNKNOWN, evidence, error=error, needs=needs)
+            yield view.unknown(resource, error, needs, evidence)
         elif answered:
             yield view.judge(resource, Status.PASS, evidence)
         else:
             lines = (read.needs for read in asked if read.failure in NOT_ASKED and read.needs)  # to add to the cluster file
             needs = next(lines, f"an answer from {asked[0].target}")
-            yield view.judge(resource, Status.UNKNOWN, evidence, error="no read was answered", needs=needs)
+            yield view.unknown(resource, "no read was answered", needs, evidence)

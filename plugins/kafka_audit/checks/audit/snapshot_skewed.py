@@ -1,20 +1,14 @@
-"""KA003."""
-
-from collections.abc import Iterator
-
-from kafka_audit.checks import check
-from kafka_audit.cluster.view import ClusterView
-from kafka_audit.model.finding import Judgement, Severity, Status
+from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
 from kafka_audit.model.tables import Sample
 
 
 @check(code="KA003", severity=Severity.LOW)
-def snapshot_skewed(view: ClusterView) -> Iterator[Judgement]:
+def snapshot_skewed(view: ClusterView) -> Judgements:
     """A sample of the cluster took too long, or the controller changed between two samples."""
     samples = view.of(Sample)
     info = view.info
     if not samples or info is None:
-        yield view.judge("cluster", Status.UNKNOWN, error="no timestamps were recorded", needs="another audit")
+        yield view.unknown("cluster", "no timestamps were recorded", "another audit")
         return
     longest = max((sample.finished_ms - sample.started_ms) / 1000 for sample in samples)
     controllers = {state.controller_version for state in (view.state, view.state_before) if state is not None}
@@ -25,7 +19,7 @@ def snapshot_skewed(view: ClusterView) -> Iterator[Judgement]:
         why.append("the controller changed between two samples")
     gap = None if view.kraft else view.gap("controller")
     if gap is not None and not why:
-        yield view.judge("cluster", Status.UNKNOWN, error=gap.error, needs=gap.needs)
+        yield view.unknown("cluster", gap.error, gap.needs)
         return
     seconds = f"{longest:.1f}"
     status = Status.FAIL if why else Status.PASS
@@ -34,10 +28,6 @@ def snapshot_skewed(view: ClusterView) -> Iterator[Judgement]:
         status,
         seconds=seconds,
         limit=f"{info.skew_s:g}",
-        samples=_count(view),
+        samples=str(sum(number is not None for number in view.samples)),
         why="; ".join(why),
     )
-
-
-def _count(view: ClusterView) -> str:
-    return str(sum(number is not None for number in view.samples))

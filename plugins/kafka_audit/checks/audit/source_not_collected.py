@@ -1,16 +1,13 @@
-"""KA001."""
+from collections.abc import Sequence
 
-from collections.abc import Iterator, Sequence
-
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
 from kafka_audit.cluster.answers.reads import (
     addresses_of,
     failed_texts,
     source_name,
 )
-from kafka_audit.cluster.view import ClusterView
 from kafka_audit.compare.addresses import address_text, is_among
-from kafka_audit.model.finding import Judgement, Resource, Severity, Status
+from kafka_audit.model.finding import Resource
 from kafka_audit.model.read_failure import AS_IN_A_RESTART, LOGIN_REFUSALS, NOT_ASKED, ReadFailure
 from kafka_audit.model.tables import BrokerView, SourceRead
 
@@ -20,12 +17,11 @@ _NOT_LET_IN = LOGIN_REFUSALS | {ReadFailure.SCRAM_WEAK, ReadFailure.SCRAM_NOT_VE
 
 
 @check(code="KA001", severity=Severity.HIGH)
-def source_not_collected(view: ClusterView) -> Iterator[Judgement]:
+def source_not_collected(view: ClusterView) -> Judgements:
     """A source could not be read, or only in part."""
     reads, silent = view.reads.by_resource, view.reads.silent_brokers
     if not reads:
-        nothing = {"source": "the cluster", "error": "no source was read", "needs": "a source to read"}
-        yield view.judge("cluster", Status.UNKNOWN, nothing)
+        yield view.unknown("cluster", "no source was read", "a source to read", source="the cluster")
     for resource, asked in reads.items():
         failed = [read for read in asked if read.outcome == "failed" and read.failure not in _JUDGED_ELSEWHERE]
         failed = [read for read in failed if read.was_tried] or failed  # it was not tried because of another one

@@ -1,11 +1,6 @@
-"""KA004."""
-
-from collections.abc import Iterator
 from statistics import median
 
-from kafka_audit.checks import check
-from kafka_audit.cluster.view import ClusterView
-from kafka_audit.model.finding import Judgement, Severity, Status
+from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
 from kafka_audit.model.tables import Probe
 
 _TIMES, _MORE_MS = 10, 50
@@ -13,7 +8,7 @@ _TIMES, _MORE_MS = 10, 50
 
 
 @check(code="KA004", severity=Severity.LOW)
-def vantage_far_away(view: ClusterView) -> Iterator[Judgement]:
+def vantage_far_away(view: ClusterView) -> Judgements:
     """Connections to the brokers take much longer from one vantage than from another."""
     times: dict[str, dict[tuple[str, int], int]] = {}
     for probe in view.newest(Probe):
@@ -24,10 +19,10 @@ def vantage_far_away(view: ClusterView) -> Iterator[Judgement]:
     expected = 1 if view.info is None else view.info.client_vantages + view.info.broker_vantages
     if len(times) <= 1 < expected:
         error, needs = "fewer than two vantages probed the brokers", "vantages that reach the brokers"
-        yield view.judge("cluster", Status.UNKNOWN, error=error, needs=needs)
+        yield view.unknown("cluster", error, needs)
         return
     if len(times) <= 1:
-        yield view.judge("cluster", Status.NOT_APPLICABLE, reason="a single vantage connected to the brokers")
+        yield view.not_applicable("cluster", "a single vantage connected to the brokers")
         return
     pairs = [
         (by_endpoint, other, sorted(times[by_endpoint].keys() & times[other].keys()))
@@ -37,7 +32,7 @@ def vantage_far_away(view: ClusterView) -> Iterator[Judgement]:
     ]
     if not pairs:
         error, needs = "no two vantages connected to the same endpoint", "vantages that reach the brokers"
-        yield view.judge("cluster", Status.UNKNOWN, error=error, needs=needs)
+        yield view.unknown("cluster", error, needs)
         return
     far = []
     for vantage, other, both in pairs:

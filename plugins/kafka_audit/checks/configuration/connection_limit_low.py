@@ -1,17 +1,13 @@
-"""KA718."""
-
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Judgement, Judgements, Severity, Status, check
 from kafka_audit.checks.alike_brokers import one_finding
 from kafka_audit.checks.configuration.effective import Effective, unknown_judgement, unread_judgements
-from kafka_audit.cluster.view import ClusterView
 from kafka_audit.compare.addresses import canonical_host
 from kafka_audit.configuration.definitions.values import integer
 from kafka_audit.model.addresses.advertised_listeners import CONTROLLERS, INSTEAD, KEY, entries
-from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.text import brokers, counted
 
 _NOWHERE = "the host of broker "
@@ -20,14 +16,14 @@ _LIMIT, _OVERRIDES, _FETCHERS = "max.connections.per.ip", "max.connections.per.i
 
 
 @check(code="KA718", severity=Severity.HIGH, by_files=True)
-def connection_limit_low(view: ClusterView) -> Iterator[Judgement]:
+def connection_limit_low(view: ClusterView) -> Judgements:
     """A broker accepts fewer connections from one address than the brokers at that address open."""
     effective = Effective(view)
     yield from unread_judgements(effective)
     yield from one_finding(view, _judged(effective))
 
 
-def _judged(effective: Effective) -> Iterator[Judgement]:
+def _judged(effective: Effective) -> Judgements:
     view = effective.view
     read = [broker for broker in effective.brokers if effective.was_read(broker)]
     fetchers = {broker: effective.get(broker, _FETCHERS) for broker in read}

@@ -1,19 +1,15 @@
-"""KA713."""
-
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Judgement, Judgements, Severity, Status, check
 from kafka_audit.checks.gaps import NO_QUORUM, no_files
 from kafka_audit.cluster.listeners.inter_broker import DEFAULT_MECHANISM, InterBroker
 from kafka_audit.cluster.releases import releases
 from kafka_audit.cluster.settings import ROLES
-from kafka_audit.cluster.view import ClusterView
 from kafka_audit.configuration.behaviour import behaviour
 from kafka_audit.faults.controller_access import MECHANISM, without_mechanism
 from kafka_audit.model.addresses.advertised_listeners import CONTROLLERS
 from kafka_audit.model.addresses.voters import SERVERS, VOTERS, named_voters
-from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.text import counted, listing
 
 _MAP = "listener.security.protocol.map"
@@ -32,11 +28,11 @@ class _ControllerLogin:
 
 
 @check(code="KA713", severity=Severity.CRITICAL, by_files=True)
-def controller_login_fails(view: ClusterView) -> Iterator[Judgement]:
+def controller_login_fails(view: ClusterView) -> Judgements:
     """A node logs in to controllers with a mechanism that they do not enable, or that cannot work before there is a leader."""
     nodes = sorted(view.settings.every_file)
     if (nodes or view.zookeeper_read) and not any(view.settings.get(node, ROLES).state != "unset" for node in nodes):
-        yield view.judge("cluster", Status.NOT_APPLICABLE, who="A node", reason=NO_QUORUM)
+        yield view.not_applicable("cluster", NO_QUORUM, who="A node")
         return
     controllers = [node for node in nodes if node in view.settings.with_controller_role]
     yield from (_judged(view, node, controllers) for node in nodes)
@@ -49,13 +45,9 @@ def _judged(view: ClusterView, node: int, controllers: Sequence[int]) -> Judgeme
     resource, who = settings.resource(node), f"node {node}"
     hidden = [key for key in (ROLES, CONTROLLERS, _MAP, MECHANISM) if settings.get(node, key).state == "hidden"]
     if hidden:
-        facts = {
-            "who": who,
-            "key": hidden[0],
-            "error": f"{hidden[0]} contains a placeholder",
-            "needs": f"the file as {who} reads it",
-        }
-        return view.judge(resource, Status.UNKNOWN, facts)
+        return view.unknown(
+            resource, f"{hidden[0]} contains a placeholder", f"the file as {who} reads it", who=who, key=hidden[0]
+        )
     listener = settings.controllers_listener(node)
     protocol = between.protocol(node, listener) or "PLAINTEXT"
     theirs = {_protocol(between, other) for other in controllers if other != node} - {None}
@@ -64,7 +56,7 @@ def _judged(view: ClusterView, node: int, controllers: Sequence[int]) -> Judgeme
         return view.judge(resource, Status.FAIL, node=node, who=who, key=key, mechanism=protocol, listener=listener, why=why)
     if not protocol.startswith("SASL"):
         reason = f"listener {listener} is {protocol}" if listener else f"it names no listener in {CONTROLLERS}"
-        return view.judge(resource, Status.NOT_APPLICABLE, who=who.capitalize(), reason=reason)
+        return view.not_applicable(resource, reason, who=who.capitalize())
     login = _ControllerLogin(
         node=node,
         listener=listener,
@@ -84,8 +76,7 @@ def _judged(view: ClusterView, node: int, controllers: Sequence[int]) -> Judgeme
     if login.mechanism.startswith("SCRAM-") and not _kept_elsewhere(between, login, controllers):
         return _scram(view, resource, login, evidence, alone=len(controllers) == 1, follows=follows)
     if not controllers:
-        missing = {"error": "no file of a controller was read", "needs": "server.properties of the controllers"}
-        return view.judge(resource, Status.UNKNOWN, evidence | missing)
+        return view.unknown(resource, "no file of a controller was read", "server.properties of the controllers", evidence)
     return view.judge(resource, Status.PASS, evidence)
 
 
@@ -138,8 +129,9 @@ def _scram(  # noqa: PLR0913 - what decides
         return view.judge(resource, Status.FAIL, evidence, why=why, severity=Severity.HIGH)
     if follows:
         return view.judge(resource, Status.PASS, evidence)
-    missing = {
-        "error": "its SCRAM user is in the metadata log",
-        "needs": "a log formatted with --add-scram, or an audit of the cluster",
-    }
-    return view.judge(resource, Status.UNKNOWN, evidence | missing)
+    return view.unknown(
+        resource,
+        "its SCRAM user is in the metadata log",
+        "a log formatted with --add-scram, or an audit of the cluster",
+        evidence,
+    )

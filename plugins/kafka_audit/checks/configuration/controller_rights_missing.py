@@ -1,25 +1,20 @@
-"""KA714."""
-
-from collections.abc import Iterator
-
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Confidence, Judgement, Judgements, Severity, Status, check
 from kafka_audit.checks.gaps import NO_QUORUM, no_files
 from kafka_audit.checks.incident import Case
 from kafka_audit.cluster.settings import AUTHORIZER, ROLES
-from kafka_audit.cluster.view import ClusterView
 from kafka_audit.configuration.authorization import SUPER_USERS
 from kafka_audit.faults.controller_access import ControllerAccess, access, is_judged
-from kafka_audit.model.finding import Confidence, Finding, Judgement, Severity, Status
+from kafka_audit.model.finding import Finding
 from kafka_audit.model.text import listing
 
 
 @check(code="KA714", severity=Severity.CRITICAL, by_files=True)
-def controller_rights_missing(view: ClusterView) -> Iterator[Judgement]:
+def controller_rights_missing(view: ClusterView) -> Judgements:
     """A controller has an authorizer, and its super.users lack the principal of another controller or of a broker."""
     settings = view.settings
     nodes = sorted(settings.every_file)
     if (nodes or view.zookeeper_read) and not any(settings.get(node, ROLES).state != "unset" for node in nodes):
-        yield view.judge("cluster", Status.NOT_APPLICABLE, who="A node", reason=NO_QUORUM)
+        yield view.not_applicable("cluster", NO_QUORUM, who="A node")
         return
     yield from (_judged(view, node) for node in nodes if node in settings.with_controller_role)
     if not nodes:
@@ -32,13 +27,12 @@ def _judged(view: ClusterView, node: int) -> Judgement:
     evidence: dict[str, object] = {"node": node, "who": who, "key": settings.first_set(node, SUPER_USERS, AUTHORIZER)}
     authorizer = settings.get(node, AUTHORIZER)
     if authorizer.state == "unset":
-        reason = "it runs no authorizer"
-        return view.judge(resource, Status.NOT_APPLICABLE, who=who.capitalize(), reason=reason)
+        return view.not_applicable(resource, "it runs no authorizer", who=who.capitalize())
     if not is_judged(view, node):
         hidden = authorizer.value is None or between.super_users(node) is None
         error = f"{AUTHORIZER} or {SUPER_USERS} is unknown" if hidden else f"{authorizer.value} uses its own rules"
         needs = f"the file as {who} reads it" if hidden else f"the authorizer log of {who}"
-        return view.judge(resource, Status.UNKNOWN, evidence, error=error, needs=needs)
+        return view.unknown(resource, error, needs, evidence)
     found = [*access(view, node)]
     following = view.quorum.now.replicas.keys() - view.quorum.now.late
     for request in found:
@@ -62,7 +56,7 @@ def _judged(view: ClusterView, node: int) -> Judgement:
         elif not needs:
             error = f"ACLs decide whether {principal.names[0]} has ClusterAction"
             needs = f"the ACLs of the cluster, which decide where {SUPER_USERS} does not"
-        return view.judge(resource, Status.UNKNOWN, evidence, error=error, needs=needs)
+        return view.unknown(resource, error, needs, evidence)
     return view.judge(resource, Status.PASS, evidence)
 
 

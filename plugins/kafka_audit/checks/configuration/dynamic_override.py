@@ -1,15 +1,11 @@
-"""KA702."""
-
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
 from kafka_audit.checks.configuration.effective import Effective, plain, unknown_judgement
 from kafka_audit.checks.gaps import no_brokers
-from kafka_audit.cluster.view import ClusterView
-from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.text import brokers
 
 _SOURCES: Mapping[int, str] = MappingProxyType({2: "broker", 3: "all"})  # Kafka's ConfigSource
@@ -30,7 +26,7 @@ class _Override:
 
 
 @check(code="KA702", severity=Severity.MEDIUM, by_files=True)
-def dynamic_override(view: ClusterView) -> Iterator[Judgement]:
+def dynamic_override(view: ClusterView) -> Judgements:
     """A dynamic setting contradicts server.properties, or is set on some brokers only."""
     effective = Effective(view)
     asked = any(read.operation == "zookeeper /config/brokers" and read.outcome == "answered" for read in view.last_reads)
@@ -74,7 +70,7 @@ def _dynamic_overrides(effective: Effective, broker: int) -> Mapping[str, _Overr
 
 def _faults_of(
     effective: Effective, found: Mapping[int, Mapping[str, _Override]], broker: int, own_override: _Override
-) -> Iterator[Judgement]:
+) -> Judgements:
     """Yield what is wrong with one dynamic setting of one broker: at most one judgement."""
     line = effective.settings.files.get(broker, {}).get(own_override.key)
     wrong = [_against(own_override, line.value)] if line is not None and line.value and own_override.value is not None else []

@@ -2,16 +2,15 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
 from types import MappingProxyType
 from typing import TypeVar
 
+from kafka_audit.checks import ClusterView, Judgement, Judgements
 from kafka_audit.checks.gaps import no_brokers
-from kafka_audit.cluster.view import ClusterView
 from kafka_audit.configuration.definitions import VERSIONS, definitions
-from kafka_audit.model.finding import Judgement, Status
 from kafka_audit.model.tables import DynamicConfig
 
 _T = TypeVar("_T")
@@ -160,7 +159,7 @@ def commonest(values: Mapping[int, _T]) -> _T:
     return min(kinds, key=lambda kind: (-kinds[kind], repr(kind)))
 
 
-def unread_judgements(effective: Effective) -> Iterator[Judgement]:
+def unread_judgements(effective: Effective) -> Judgements:
     """Yield the judgements for brokers whose settings were not read, or if no broker is known."""
     for broker in effective.brokers:
         if not effective.was_read(broker):
@@ -173,5 +172,4 @@ def unknown_judgement(effective: Effective, broker: int, error: str, needs: str 
     if needs is None and broker in effective.settings.files and effective.dynamic_unread(broker):
         needs = "DescribeConfigs on Cluster, or read on /config/brokers in ZooKeeper"
     needs = needs or f"DescribeConfigs on Cluster, or server.properties of broker {broker} (`properties` in the cluster file)"
-    evidence = {"broker": broker, "who": f"broker {broker}", "error": error, "needs": needs}
-    return effective.view.judge(f"broker/{broker}", Status.UNKNOWN, evidence)
+    return effective.view.unknown(f"broker/{broker}", error, needs, broker=broker, who=f"broker {broker}")

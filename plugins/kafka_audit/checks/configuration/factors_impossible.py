@@ -1,15 +1,11 @@
-"""KA717."""
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Confidence, Judgements, Severity, Status, check
 from kafka_audit.checks.alike_brokers import one_finding
 from kafka_audit.checks.configuration.effective import Effective, Value, unknown_judgement, unread_judgements
-from kafka_audit.cluster.view import ClusterView
 from kafka_audit.differences.tables import InternalTopic
 from kafka_audit.model.addresses.voters import VOTERS, named_voters
-from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
 from kafka_audit.model.tables import (
     BrokerProperty,
     SnapshotInfo,
@@ -67,7 +63,7 @@ class _Impossible:
 
 
 @check(code="KA717", severity=Severity.HIGH, by_files=True)
-def factors_impossible(view: ClusterView) -> Iterator[Judgement]:
+def factors_impossible(view: ClusterView) -> Judgements:
     """Internal or new topics require more replicas than there are brokers, or more in sync than they have."""
     effective = Effective(view)
     yield from unread_judgements(effective)
@@ -100,7 +96,7 @@ def _is_whole(effective: Effective) -> bool:
     return effective.between.asked or _is_expected(effective.view) or len(sources) == 1 or voters == {*own}
 
 
-def _judged(effective: Effective, size: int | None) -> Iterator[Judgement]:
+def _judged(effective: Effective, size: int | None) -> Judgements:
     view = effective.view
     whole = _is_whole(effective)
     exist = {row.topic for row in view.differences.of(InternalTopic)}

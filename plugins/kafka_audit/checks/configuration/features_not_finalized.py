@@ -1,26 +1,19 @@
-"""KA712."""
-
-from collections.abc import Iterator
-
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
 from kafka_audit.checks.gaps import NO_QUORUM
 from kafka_audit.cluster.features import METADATA_VERSION
-from kafka_audit.cluster.view import ClusterView
 from kafka_audit.configuration.behaviour import metadata_release
-from kafka_audit.model.finding import Judgement, Severity, Status
 
 
 @check(code="KA712", severity=Severity.LOW)
-def features_not_finalized(view: ClusterView) -> Iterator[Judgement]:
+def features_not_finalized(view: ClusterView) -> Judgements:
     """The cluster still uses the metadata.version of an earlier release."""
     if not view.kraft:
-        yield view.judge("cluster", Status.NOT_APPLICABLE, reason=NO_QUORUM)
+        yield view.not_applicable("cluster", NO_QUORUM)
         return
     found = view.features.get(METADATA_VERSION)
     if found is None or found.finalized is None or (found.supported is None and not found.differs):
         error = "no broker reported a finalized metadata.version"
-        needs = "an answer to ApiVersions from a broker of Kafka 3.3 or later"
-        yield view.judge("cluster", Status.UNKNOWN, error=error, needs=needs)
+        yield view.unknown("cluster", error, "an answer to ApiVersions from a broker of Kafka 3.3 or later")
         return
     evidence: dict[str, object] = {"finalized": metadata_release(found.finalized), "level": f"level {found.finalized}"}
     if found.differs:

@@ -1,14 +1,8 @@
-"""KA722."""
-
-from collections.abc import Iterator
-
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
 from kafka_audit.checks.alike_brokers import one_finding
 from kafka_audit.checks.configuration.effective import Effective, unknown_judgement, unread_judgements
 from kafka_audit.cluster.releases import releases
-from kafka_audit.cluster.view import ClusterView
 from kafka_audit.configuration.behaviour import behaviour
-from kafka_audit.model.finding import Judgement, Severity, Status
 
 _TYPE, _AFTER = "log.message.timestamp.type", "log.message.timestamp.after.max.ms"
 _BOTH = "log.message.timestamp.difference.max.ms"
@@ -16,14 +10,14 @@ _NO_BOUND, _HOUR_MS, _YEAR_MS = 2**63 - 1, 3_600_000, 366 * 86_400_000
 
 
 @check(code="KA722", severity=Severity.LOW, by_files=True)
-def future_records_accepted(view: ClusterView) -> Iterator[Judgement]:
+def future_records_accepted(view: ClusterView) -> Judgements:
     """Clients set the time of records, and the broker accepts any time in the future."""
     effective = Effective(view)
     yield from unread_judgements(effective)
     yield from one_finding(view, _judged(effective))
 
 
-def _judged(effective: Effective) -> Iterator[Judgement]:
+def _judged(effective: Effective) -> Judgements:
     view = effective.view
     for broker in filter(effective.was_read, effective.brokers):
         kind, after, both = (effective.get(broker, key) for key in (_TYPE, _AFTER, _BOTH))
@@ -41,7 +35,7 @@ def _judged(effective: Effective) -> Iterator[Judgement]:
             yield unknown_judgement(effective, broker, "its release is unknown")
         elif bound < 0:
             reason = f"before Kafka {behaviour('future_times_apart').first} one bound holds for old and for future records"
-            yield view.judge(f"broker/{broker}", Status.NOT_APPLICABLE, evidence, reason=reason)
+            yield view.not_applicable(f"broker/{broker}", reason, evidence)
         else:
             yield view.judge(f"broker/{broker}", Status.FAIL if bound > _YEAR_MS else Status.PASS, evidence)
 

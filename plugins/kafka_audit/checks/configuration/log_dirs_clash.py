@@ -1,5 +1,3 @@
-"""KA720."""
-
 import posixpath
 import re
 from collections import Counter
@@ -7,13 +5,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
 from kafka_audit.checks.alike_brokers import one_finding
 from kafka_audit.checks.gaps import no_brokers
 from kafka_audit.cluster.releases import does
 from kafka_audit.cluster.settings import ROLES
-from kafka_audit.cluster.view import ClusterView
-from kafka_audit.model.finding import Judgement, Severity, Status
 
 _DIRS, _DIR, _METADATA, _TIERED = "log.dirs", "log.dir", "metadata.log.dir", "remote.log.storage.system.enable"
 _DEFAULT, _TEMPORARY = "/tmp/kafka-logs", ("/tmp", "/var/tmp")  # noqa: S108 -- Kafka's default, compared and not used
@@ -31,14 +27,14 @@ class _UnsafeDirectory:
 
 
 @check(code="KA720", severity=Severity.CRITICAL, by_files=True)
-def log_dirs_clash(view: ClusterView) -> Iterator[Judgement]:
+def log_dirs_clash(view: ClusterView) -> Judgements:
     """Log directories are the same, inside each other, below /tmp, or on the disk of the metadata log."""
     yield from one_finding(view, _judged(view))
     if not view.settings.controllers:
         yield from no_brokers(view)
 
 
-def _judged(view: ClusterView) -> Iterator[Judgement]:
+def _judged(view: ClusterView) -> Judgements:
     settings = view.settings
     nodes = sorted({*view.inter_broker.brokers, *settings.controllers})
     found = {node: sorted(_faults(view, node), key=lambda fault: -fault.severity) for node in nodes}

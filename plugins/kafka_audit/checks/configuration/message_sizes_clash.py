@@ -1,11 +1,5 @@
-"""KA706."""
-
-from collections.abc import Iterator
-
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
 from kafka_audit.checks.configuration.effective import Effective, Value, unknown_judgement, unread_judgements
-from kafka_audit.cluster.view import ClusterView
-from kafka_audit.model.finding import Judgement, Severity, Status
 
 _KEY = "message.max.bytes"
 _OVERHEAD = 12
@@ -21,7 +15,7 @@ _LIMITS = {
 
 
 @check(code="KA706", severity=Severity.MEDIUM, by_files=True)
-def message_sizes_clash(view: ClusterView) -> Iterator[Judgement]:
+def message_sizes_clash(view: ClusterView) -> Judgements:
     """Batches may be larger than the limit of a request, a segment or a replica fetch."""
     effective = Effective(view)
     yield from unread_judgements(effective)

@@ -1,18 +1,12 @@
-"""KA715."""
-
-from collections.abc import Iterator
-
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
 from kafka_audit.checks.gaps import no_files
-from kafka_audit.cluster.view import ClusterView
-from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.read_failure import ReadFailure
 
 _OF_FILE = "properties"
 
 
 @check(code="KA715", severity=Severity.HIGH, by_files=True)
-def node_id_twice(view: ClusterView) -> Iterator[Judgement]:
+def node_id_twice(view: ClusterView) -> Judgements:
     """Two files of one cluster have the same node id."""
     settings = view.settings
     twice = {

@@ -1,24 +1,18 @@
-"""KA708."""
-
-from collections.abc import Iterator
-
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
 from kafka_audit.checks.configuration.effective import Effective, unknown_judgement, unread_judgements
-from kafka_audit.cluster.view import ClusterView
-from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.text import brokers
 
 _KEY = "broker.rack"
 
 
 @check(code="KA708", severity=Severity.MEDIUM, by_files=True)
-def racks_missing(view: ClusterView) -> Iterator[Judgement]:
+def racks_missing(view: ClusterView) -> Judgements:
     """Some brokers have a rack, others do not."""
     effective = Effective(view)
     racks = {broker: effective.get(broker, _KEY) for broker in effective.brokers if effective.was_read(broker)}
     named = [broker for broker, rack in racks.items() if rack.explicit]
     if racks and len(racks) == len(effective.brokers) and not named and all(rack.known for rack in racks.values()):
-        yield view.judge("cluster", Status.NOT_APPLICABLE, reason="no broker has a rack")
+        yield view.not_applicable("cluster", "no broker has a rack")
         return
     yield from unread_judgements(effective)
     for broker, rack in racks.items():

@@ -1,12 +1,8 @@
-"""KA707."""
-
 from collections.abc import Iterator, Mapping
 
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Judgement, Judgements, Severity, Status, check
 from kafka_audit.checks.alike_brokers import one_finding
 from kafka_audit.checks.configuration.effective import Effective, defaults, unknown_judgement, unread_judgements
-from kafka_audit.cluster.view import ClusterView
-from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import SnapshotInfo
 
 _FACTOR, _IN_SYNC = "default.replication.factor", "min.insync.replicas"
@@ -14,7 +10,7 @@ _INTERNAL, _ENOUGH = ("offsets.topic.replication.factor", "transaction.state.log
 
 
 @check(code="KA707", severity=Severity.MEDIUM, by_files=True)
-def replicas_too_few(view: ClusterView) -> Iterator[Judgement]:
+def replicas_too_few(view: ClusterView) -> Judgements:
     """The defaults of new topics have too few replicas, or require too few in sync."""
     effective = Effective(view)
     size = max(len(effective.brokers), *(info.expect_brokers or 1 for info in view.of(SnapshotInfo)), 1)
@@ -22,13 +18,13 @@ def replicas_too_few(view: ClusterView) -> Iterator[Judgement]:
     yield from one_finding(view, _judged(effective, size))
 
 
-def _judged(effective: Effective, size: int) -> Iterator[Judgement]:
+def _judged(effective: Effective, size: int) -> Judgements:
     view = effective.view
     for broker in filter(effective.was_read, effective.brokers):
         resource, found = f"broker/{broker}", {key: effective.get(broker, key).number for key in (_FACTOR, _IN_SYNC, *_INTERNAL)}
         known = {key: number for key, number in found.items() if number is not None}
         if size == 1 and effective.between.asked:
-            yield view.judge(resource, Status.NOT_APPLICABLE, reason="the cluster has one broker")
+            yield view.not_applicable(resource, "the cluster has one broker")
         elif size == 1:
             yield unknown_judgement(effective, broker, "the number of brokers is unknown", "the files of the other brokers")
         elif len(known) < len(found):
@@ -48,13 +44,13 @@ def _at_controller(effective: Effective, node: int, size: int) -> Judgement:
     text = (setting.value or next(iter(defaults(_FACTOR)), None) or "").strip()
     view, resource, who = effective.view, f"controller/{node}", f"controller {node}"
     if size == 1 and effective.between.asked and effective.brokers:
-        return view.judge(resource, Status.NOT_APPLICABLE, reason="the cluster has one broker")
+        return view.not_applicable(resource, "the cluster has one broker")
     if size == 1:
         error, needs = "the number of brokers is unknown", "the files of the brokers"
-        return view.judge(resource, Status.UNKNOWN, who=who, error=error, needs=needs)
+        return view.unknown(resource, error, needs, who=who)
     if not setting.known or not text.isdecimal():
         needs = f"server.properties of {who}, as it reads the file"
-        return view.judge(resource, Status.UNKNOWN, who=who, error=f"{_FACTOR} unknown", needs=needs)
+        return view.unknown(resource, f"{_FACTOR} unknown", needs, who=who)
     factor, enough = int(text), min(_ENOUGH, size)
     evidence: dict[str, object] = {"node": node, "who": who, "of": "of", "factor": factor, "with": ""}
     if factor >= enough:

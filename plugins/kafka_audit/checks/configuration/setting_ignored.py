@@ -1,22 +1,18 @@
-"""KA719."""
-
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
 from kafka_audit.checks.alike_brokers import one_finding
 from kafka_audit.checks.configuration.set_lines import set_lines
 from kafka_audit.checks.gaps import no_brokers
 from kafka_audit.cluster.features import ELIGIBLE_REPLICAS
 from kafka_audit.cluster.releases import does, releases
 from kafka_audit.cluster.settings import ROLES, Settings
-from kafka_audit.cluster.view import ClusterView
 from kafka_audit.compare.listener_names import canonical_listener
 from kafka_audit.configuration.definitions import VERSIONS, version_numbers
 from kafka_audit.configuration.near_keys import foreign_keys, known_keys, nearest_keys
 from kafka_audit.model.addresses.advertised_listeners import CONTROLLERS, INSTEAD, KEY, parts
-from kafka_audit.model.finding import Judgement, Severity, Status
 
 _KEY = re.compile(r"[A-Za-z0-9._-]{1,200}")
 _PREFIX = re.compile(r"listener\.name\.([^.]+)\.(.+)", re.IGNORECASE)
@@ -39,21 +35,21 @@ class _Ignored:
 
 
 @check(code="KA719", severity=Severity.MEDIUM, by_files=True)
-def setting_ignored(view: ClusterView) -> Iterator[Judgement]:
+def setting_ignored(view: ClusterView) -> Judgements:
     """A key in server.properties has no effect: it is misspelt, or Kafka does not use it there."""
     yield from one_finding(view, _judged(view))
     if not view.settings.controllers:
         yield from no_brokers(view)
 
 
-def _judged(view: ClusterView) -> Iterator[Judgement]:
+def _judged(view: ClusterView) -> Judgements:
     settings = view.settings
     for node in sorted({*view.inter_broker.brokers, *settings.controllers}):
         who, party = settings.party(node), settings.resource(node)
         lines = set_lines(settings, node)
         if lines is None:
             needs = f"DescribeConfigs on Cluster, or server.properties of {who} (`properties` in the cluster file)"
-            yield view.judge(party, Status.UNKNOWN, who=who, error="its settings were not read", needs=needs)
+            yield view.unknown(party, "its settings were not read", needs, who=who)
             continue
         found = {ignored.key: ignored for ignored in _ignored(view, node, lines) if _KEY.fullmatch(ignored.key)}
         for ignored in found.values():

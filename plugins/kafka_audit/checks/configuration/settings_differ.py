@@ -1,8 +1,6 @@
-"""KA701."""
-
 from collections.abc import Iterator, Mapping
 
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Judgement, Judgements, Severity, Status, check
 from kafka_audit.checks.configuration.effective import (
     Effective,
     Value,
@@ -11,8 +9,6 @@ from kafka_audit.checks.configuration.effective import (
     unknown_judgement,
     unread_judgements,
 )
-from kafka_audit.cluster.view import ClusterView
-from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.text import brokers
 
 _MANAGED = (
@@ -28,7 +24,7 @@ _MANAGED = (
 
 
 @check(code="KA701", severity=Severity.MEDIUM, by_files=True)
-def settings_differ(view: ClusterView) -> Iterator[Judgement]:
+def settings_differ(view: ClusterView) -> Judgements:
     """Brokers have different values of a setting that must be the same on all."""
     effective = Effective(view)
     yield from unread_judgements(effective)
@@ -38,7 +34,7 @@ def settings_differ(view: ClusterView) -> Iterator[Judgement]:
         if alone is None:
             yield unknown_judgement(effective, reported[0], "no settings of another broker were read")
         else:
-            yield view.judge("cluster", Status.NOT_APPLICABLE, reason=alone)
+            yield view.not_applicable("cluster", alone)
         return
     values = {key: {broker: effective.get(broker, key) for broker in reported} for key in _MANAGED}
     found: dict[int, list[Judgement]] = {broker: [] for broker in reported}

@@ -1,25 +1,19 @@
-"""KA705."""
-
-from collections.abc import Iterator
-
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
 from kafka_audit.checks.alike_brokers import one_finding
 from kafka_audit.checks.configuration.effective import Effective, unknown_judgement, unread_judgements
-from kafka_audit.cluster.view import ClusterView
-from kafka_audit.model.finding import Judgement, Severity, Status
 
 _KEY = "auto.create.topics.enable"
 
 
 @check(code="KA705", severity=Severity.LOW, by_files=True)
-def topics_created_automatically(view: ClusterView) -> Iterator[Judgement]:
+def topics_created_automatically(view: ClusterView) -> Judgements:
     """Brokers create topics automatically when a client uses them."""
     effective = Effective(view)
     yield from unread_judgements(effective)
     yield from one_finding(view, _judged(effective))
 
 
-def _judged(effective: Effective) -> Iterator[Judgement]:
+def _judged(effective: Effective) -> Judgements:
     for broker in filter(effective.was_read, effective.brokers):
         found = effective.get(broker, _KEY)
         if not found.known:

@@ -1,18 +1,13 @@
-"""KA704."""
-
-from collections.abc import Iterator
 from dataclasses import replace
 
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Judgement, Judgements, Severity, Status, check
 from kafka_audit.checks.configuration.effective import Effective, Value, unknown_judgement, unread_judgements
 from kafka_audit.cluster.unclean import FOR_ALL, UNCLEAN, not_yet_used
-from kafka_audit.cluster.view import ClusterView
-from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.text import named_nodes, start_upper
 
 
 @check(code="KA704", severity=Severity.HIGH, by_files=True)
-def unclean_election(view: ClusterView) -> Iterator[Judgement]:
+def unclean_election(view: ClusterView) -> Judgements:
     """Replicas that are not in the ISR may become leaders."""
     effective = Effective(view)
     yield from unread_judgements(effective)

@@ -1,26 +1,20 @@
-"""KA721."""
-
-from collections.abc import Iterator
-
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
 from kafka_audit.checks.alike_brokers import one_finding
 from kafka_audit.checks.gaps import no_brokers
-from kafka_audit.cluster.view import ClusterView
-from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.text import listing
 
 _KEYS = ("unstable.feature.versions.enable", "unstable.metadata.versions.enable", "unstable.api.versions.enable")
 
 
 @check(code="KA721", severity=Severity.MEDIUM, by_files=True)
-def unstable_versions_enabled(view: ClusterView) -> Iterator[Judgement]:
+def unstable_versions_enabled(view: ClusterView) -> Judgements:
     """A node enables versions of features or requests that are still in development."""
     yield from one_finding(view, _judged(view))
     if not view.settings.controllers:
         yield from no_brokers(view)
 
 
-def _judged(view: ClusterView) -> Iterator[Judgement]:
+def _judged(view: ClusterView) -> Judgements:
     settings = view.settings
     for node in sorted({*view.inter_broker.brokers, *settings.controllers}):
         who, resource = settings.party(node), settings.resource(node)

@@ -3,8 +3,8 @@
 from collections import defaultdict
 from collections.abc import Mapping
 
+from kafka_audit.checks import ClusterView
 from kafka_audit.checks.configuration.effective import Effective
-from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.tables import BrokerApi
 from kafka_audit.model.text import counted
 

@@ -1,22 +1,16 @@
-"""KA703."""
-
-from collections.abc import Iterator
-
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
 from kafka_audit.checks.configuration.effective import Effective, commonest, unknown_judgement
 from kafka_audit.checks.configuration.versions import KEY, gap, offered_apis, protocol, unlike
 from kafka_audit.checks.gaps import no_brokers, tied
-from kafka_audit.cluster.view import ClusterView
-from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.text import brokers
 
 
 @check(code="KA703", severity=Severity.MEDIUM, by_files=True)
-def versions_differ(view: ClusterView) -> Iterator[Judgement]:
+def versions_differ(view: ClusterView) -> Judgements:
     """Brokers run different versions, or use different versions of the inter-broker protocol."""
     effective = Effective(view)
     if len(effective.brokers) == 1:
-        yield view.judge("cluster", Status.NOT_APPLICABLE, reason="a single broker is known")
+        yield view.not_applicable("cluster", "a single broker is known")
         return
     offers = offered_apis(view)
     software = commonest(offers) if offers else ()

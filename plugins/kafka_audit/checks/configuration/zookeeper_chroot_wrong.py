@@ -1,26 +1,20 @@
-"""KA716."""
-
 from collections import Counter
-from collections.abc import Iterator
 
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
 from kafka_audit.checks.gaps import NO_ZOOKEEPER, no_brokers, tied
-from kafka_audit.cluster.view import ClusterView
 from kafka_audit.compare.connect_strings import chroot_of
-from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.text import brokers as names
 
 _KEY = "zookeeper.connect"
 
 
 @check(code="KA716", severity=Severity.HIGH, by_files=True)
-def zookeeper_chroot_wrong(view: ClusterView) -> Iterator[Judgement]:
+def zookeeper_chroot_wrong(view: ClusterView) -> Judgements:
     """The chroot in zookeeper.connect is written after each address, or differs between brokers."""
     settings = view.settings
     brokers = [broker for broker in view.inter_broker.brokers if settings.get(broker, _KEY).state != "unset"]
     if view.kraft or (not brokers and view.inter_broker.brokers):
-        reason = NO_ZOOKEEPER if view.kraft else f"no broker sets {_KEY}"
-        yield view.judge("cluster", Status.NOT_APPLICABLE, reason=reason)
+        yield view.not_applicable("cluster", NO_ZOOKEEPER if view.kraft else f"no broker sets {_KEY}")
         return
     found = {broker: settings.get(broker, _KEY) for broker in brokers}
     chroots = {broker: chroot_of(setting.value) for broker, setting in found.items() if setting.value}
@@ -33,7 +27,7 @@ def zookeeper_chroot_wrong(view: ClusterView) -> Iterator[Judgement]:
         if broker not in chroots or (alone and "," not in chroots[broker]):
             error = f"{_KEY} of the other brokers is unknown" if broker in chroots else f"{_KEY} is unknown"
             needs = "DescribeConfigs on Cluster, or server.properties of every broker as it gets it"
-            yield view.judge(resource, Status.UNKNOWN, evidence, error=error, needs=needs)
+            yield view.unknown(resource, error, needs, evidence)
             continue
         chroot = chroots[broker]
         others = [other for other, other_chroot in chroots.items() if other_chroot == usual]
@@ -44,7 +38,7 @@ def zookeeper_chroot_wrong(view: ClusterView) -> Iterator[Judgement]:
         elif chroot == usual and undecided:
             error = "as many brokers have another chroot, and that of the others is unknown"
             needs = "DescribeConfigs on Cluster, or server.properties of every broker as it gets it"
-            yield view.judge(resource, Status.UNKNOWN, evidence, error=error, needs=needs)
+            yield view.unknown(resource, error, needs, evidence)
         elif chroot == usual:
             yield view.judge(resource, Status.PASS, evidence, chroot=chroot or "/")
         else:

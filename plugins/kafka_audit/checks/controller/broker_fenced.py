@@ -1,12 +1,8 @@
-"""KA212."""
-
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import replace
 
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
 from kafka_audit.checks.gaps import NO_QUORUM, ONCE
-from kafka_audit.cluster.view import ClusterView
-from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import BrokerApi, FencedBroker
 from kafka_audit.model.text import brokers, clean, listing
 
@@ -15,17 +11,16 @@ _NO_ID = -1
 
 
 @check(code="KA212", severity=Severity.HIGH)
-def broker_fenced(view: ClusterView) -> Iterator[Judgement]:
+def broker_fenced(view: ClusterView) -> Judgements:
     """A broker is registered with the controllers, and the controllers have fenced it."""
     quorum = view.quorum
     if not view.kraft:
-        yield view.judge("cluster", Status.NOT_APPLICABLE, reason=NO_QUORUM)
+        yield view.not_applicable("cluster", NO_QUORUM)
         return
     now, before = quorum.now, quorum.before
     reporting = _reporting(view) & now.answering
     if not reporting:
-        error, needs = "no broker offers DescribeCluster version 2", "Kafka 4.0 or later"
-        yield view.judge("cluster", Status.UNKNOWN, who="any broker", error=error, needs=needs)
+        yield view.unknown("cluster", "no broker offers DescribeCluster version 2", "Kafka 4.0 or later", who="any broker")
         return
     evidence: dict[str, object] = {
         "known": len(now.answering),

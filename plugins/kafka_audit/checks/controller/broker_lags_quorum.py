@@ -1,17 +1,11 @@
-"""KA210."""
-
-from collections.abc import Iterator
-
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
 from kafka_audit.checks.gaps import ONCE, no_quorum
 from kafka_audit.cluster.quorum import seconds
-from kafka_audit.cluster.view import ClusterView
 from kafka_audit.faults.facts import facts_of
-from kafka_audit.model.finding import Judgement, Severity, Status
 
 
 @check(code="KA210", severity=Severity.HIGH)
-def broker_lags_quorum(view: ClusterView) -> Iterator[Judgement]:
+def broker_lags_quorum(view: ClusterView) -> Judgements:
     """A broker answers clients but does not follow the controllers' metadata log."""
     quorum = view.quorum
     yield from no_quorum(view, "a broker")
@@ -25,11 +19,11 @@ def broker_lags_quorum(view: ClusterView) -> Iterator[Judgement]:
         resource = f"broker/{broker}"
         if broker not in answering and _answers(view, broker):
             error, needs = "it answers, and its view was not read", f"an answer of broker {broker} to Metadata"
-            yield view.judge(resource, Status.UNKNOWN, evidence, error=error, needs=needs)
+            yield view.unknown(resource, error, needs, evidence)
         elif broker not in answering:
-            yield view.judge(resource, Status.NOT_APPLICABLE, evidence, reason="it returns no view")
+            yield view.not_applicable(resource, "it returns no view", evidence)
         elif fetched.state == "unknown":
-            yield view.judge(resource, Status.UNKNOWN, evidence, error=fetched.error, needs=fetched.needs)
+            yield view.unknown(resource, fetched.error, fetched.needs, evidence)
         else:
             offsets = f"at offset {now.replicas[broker].log_end_offset} of {now.newest.high_watermark}"
             evidence |= {"behind": seconds(now.behind_ms[broker]), "offsets": offsets, "applied": quorum.unapplied.get(broker)}

@@ -1,33 +1,27 @@
-"""KA215."""
-
-from collections.abc import Iterator
-
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
 from kafka_audit.checks.alike_brokers import one_finding
 from kafka_audit.checks.configuration.effective import Effective, unknown_judgement, unread_judgements
 from kafka_audit.checks.gaps import NO_QUORUM
-from kafka_audit.cluster.view import ClusterView
-from kafka_audit.model.finding import Judgement, Severity, Status
 
 _KEY = "process.roles"
 
 
 @check(code="KA215", severity=Severity.LOW, by_files=True)
-def combined_roles(view: ClusterView) -> Iterator[Judgement]:
+def combined_roles(view: ClusterView) -> Judgements:
     """A node is a broker and a controller in one process."""
     effective = Effective(view)
     roles = {broker: effective.settings.get(broker, _KEY) for broker in view.inter_broker.brokers}
     if roles and not any(setting.value for setting in roles.values()) and not view.kraft:
-        yield view.judge("cluster", Status.NOT_APPLICABLE, reason=NO_QUORUM)
+        yield view.not_applicable("cluster", NO_QUORUM)
         return
     if len({*roles, *view.settings.controllers}) == 1 and view.inter_broker.asked:
-        yield view.judge("cluster", Status.NOT_APPLICABLE, reason="the cluster has one node")
+        yield view.not_applicable("cluster", "the cluster has one node")
         return
     yield from unread_judgements(effective)
     yield from one_finding(view, _judged(effective))
 
 
-def _judged(effective: Effective) -> Iterator[Judgement]:
+def _judged(effective: Effective) -> Judgements:
     for broker in filter(effective.was_read, effective.brokers):
         roles = (effective.settings.get(broker, _KEY).value or "").split(",")
         if roles == [""]:

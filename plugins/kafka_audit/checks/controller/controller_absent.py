@@ -1,14 +1,8 @@
-"""KA201."""
-
-from collections.abc import Iterator
-
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Confidence, Judgement, Judgements, Severity, Status, check
 from kafka_audit.checks.gaps import ONCE
 from kafka_audit.checks.incident import Case, StoryFacts, zookeeper_lists
-from kafka_audit.cluster.view import ClusterView
 from kafka_audit.faults.controller_paths import controller_paths, is_closed
 from kafka_audit.faults.kraft_claim import KraftClaim
-from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
 from kafka_audit.model.quorum import majority
 from kafka_audit.model.tables import QuorumView
 from kafka_audit.model.text import counted
@@ -17,7 +11,7 @@ _NO_LEADER = "no controller leads the metadata quorum"
 
 
 @check(code="KA201", severity=Severity.CRITICAL)
-def controller_absent(view: ClusterView) -> Iterator[Judgement]:
+def controller_absent(view: ClusterView) -> Judgements:
     """No broker is the controller; in KRaft mode no controller leads the metadata quorum."""
     yield _by_quorum(view) if view.kraft else _by_registry(view)
 
@@ -65,7 +59,7 @@ def _by_claim(view: ClusterView, claim: KraftClaim, epoch: str) -> Judgement:
     named = f"/controller names KRaft controller {claim.node}"
     if claim.gap is not None:
         error, needs = claim.gap
-        return view.judge("cluster", Status.UNKNOWN, error=f"{named}, and none was asked: {error}", needs=needs)
+        return view.unknown("cluster", f"{named}, and none was asked: {error}", needs)
     fault = f"{named}, which does not act: {claim.shown_by}"
     if claim.confidence is Confidence.SUSPECTED:
         fault += "; not ruled out: KRaft controllers that run and reach no broker"
@@ -115,7 +109,7 @@ def _unread(view: ClusterView) -> Judgement:
         fault = f"{counted(blind, 'broker')} that answered in two samples list no broker, as if all of them were fenced"
         return _fail(view, fault, "none", Confidence.INFERRED)
     error, needs = view.quorum.unread()
-    return view.judge("cluster", Status.UNKNOWN, error=error, needs=needs)
+    return view.unknown("cluster", error, needs)
 
 
 def _led(view: ClusterView, leader: QuorumView) -> Judgement:

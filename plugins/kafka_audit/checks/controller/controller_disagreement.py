@@ -1,13 +1,7 @@
-"""KA202."""
-
-from collections.abc import Iterator
-
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
 from kafka_audit.checks.gaps import ONCE, no_quorum
 from kafka_audit.checks.metadata.view_differences import judgement, view_effects
 from kafka_audit.cluster.quorum import QuorumSample, observer_of
-from kafka_audit.cluster.view import ClusterView
-from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import BrokerView, QuorumView
 from kafka_audit.model.text import listing, start_upper
 
@@ -16,12 +10,12 @@ _ABSENT = "/controller names no broker (KA201, KA909)"
 
 
 @check(code="KA202", severity=Severity.HIGH)
-def controller_disagreement(view: ClusterView) -> Iterator[Judgement]:
+def controller_disagreement(view: ClusterView) -> Judgements:
     """A broker reports a different controller than ZooKeeper, or none; in KRaft, observers report different quorum leaders."""
     yield from _among_observers(view) if view.kraft else _beside_zookeeper(view)
 
 
-def _beside_zookeeper(view: ClusterView) -> Iterator[Judgement]:
+def _beside_zookeeper(view: ClusterView) -> Judgements:
     """Judge every registered broker, and every other that gave a view, by what ZooKeeper holds."""
     if (gap := view.gap("controller")) is not None:
         yield view.judge("cluster", gap.status, {"error": gap.error, "needs": gap.needs}, who="any broker")
@@ -30,7 +24,7 @@ def _beside_zookeeper(view: ClusterView) -> Iterator[Judgement]:
     for observer, effect in view_effects(view, "controller"):
         who = f"broker {observer.name}"
         if controller is None:
-            yield view.judge(observer.resource, Status.NOT_APPLICABLE, who=who, subject=start_upper(who), reason=_ABSENT)
+            yield view.not_applicable(observer.resource, _ABSENT, who=who, subject=start_upper(who))
             continue
         reported = () if effect.difference is None else effect.difference.brokers
         zombie = f" {_ZOMBIE}" if observer.name in map(str, reported) else ""
@@ -46,16 +40,17 @@ def _beside_zookeeper(view: ClusterView) -> Iterator[Judgement]:
         )
 
 
-def _among_observers(view: ClusterView) -> Iterator[Judgement]:
+def _among_observers(view: ClusterView) -> Judgements:
     """Judge all observers of the quorum by the newest report of a leader. In KRaft, the controller in Metadata has no meaning."""
     quorum = view.quorum
     clusters = sorted({row.kafka_cluster_id for row in view.newest(BrokerView) if row.kafka_cluster_id})
     if len(clusters) > 1:
-        evidence = {
-            "error": f"the addresses lead to clusters {listing(clusters)}, see KA110",
-            "needs": "addresses of one cluster",
-        }
-        yield view.judge("cluster", Status.UNKNOWN, evidence, who="any broker or controller")
+        yield view.unknown(
+            "cluster",
+            f"the addresses lead to clusters {listing(clusters)}, see KA110",
+            "addresses of one cluster",
+            who="any broker or controller",
+        )
         return
     yield from no_quorum(view, "any broker or controller")
     right = quorum.now.newest

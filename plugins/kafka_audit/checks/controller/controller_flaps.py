@@ -1,11 +1,5 @@
-"""KA203."""
-
-from collections.abc import Iterator
-
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Judgement, Judgements, Severity, Status, check
 from kafka_audit.checks.controller.since_previous import gap_judgement, minutes, rounded
-from kafka_audit.cluster.view import ClusterView
-from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.quorum import most_elections
 from kafka_audit.model.tables import QuorumView, RegisteredBroker
 
@@ -20,7 +14,7 @@ _MINUTES = 60
 
 
 @check(code="KA203", severity=Severity.HIGH, parts=("controller epoch", "brokers", "topics"))
-def controller_flaps(view: ClusterView) -> Iterator[Judgement]:
+def controller_flaps(view: ClusterView) -> Judgements:
     """The controller is elected repeatedly."""
     gap = gap_judgement(view)
     if gap is not None:
@@ -34,8 +28,7 @@ def controller_flaps(view: ClusterView) -> Iterator[Judgement]:
     after = None if state is None else state.controller_epoch
     evidence = {"minutes": rounded(passed), "before": before, "after": after}
     if state is None or before is None or after is None or passed is None:
-        unknown = {"error": "/controller_epoch is absent", "needs": "a /controller_epoch in both snapshots"}
-        yield view.judge("cluster", Status.UNKNOWN, {**evidence, **unknown})
+        yield view.unknown("cluster", "/controller_epoch is absent", "a /controller_epoch in both snapshots", evidence)
         return
     rise = max(after - before, 0)
     taken_over = 1 if state.controller_id is None else 0  # by a KRaft controller, in a migration
@@ -60,8 +53,7 @@ def _of_quorum(view: ClusterView) -> Judgement:
     evidence = {"minutes": rounded(passed), "before": before, "after": after}
     if before is None or after is None or passed is None:
         error, needs = view.quorum.unread() if after is None else ("the previous snapshot did not read it", "another audit")
-        details = {"error": f"the epoch of the quorum is unknown: {error}", "needs": needs}
-        return view.judge("cluster", Status.UNKNOWN, {**evidence, **details})
+        return view.unknown("cluster", f"the epoch of the quorum is unknown: {error}", needs, evidence)
     rise = max(after - before, 0)
     flaps = rise > most_elections(len(view.quorum.now.voters)) and rise * _MINUTES > passed
     return view.judge("cluster", Status.FAIL if flaps else Status.PASS, evidence, rise=rise)

@@ -1,22 +1,15 @@
-"""KA211."""
-
-from collections.abc import Iterator
-
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
 from kafka_audit.checks.gaps import ONCE
-from kafka_audit.cluster.view import ClusterView
 from kafka_audit.faults.controller_paths import controller_paths
-from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.text import clean
 
 
 @check(code="KA211", severity=Severity.HIGH)
-def controller_unreachable(view: ClusterView) -> Iterator[Judgement]:
+def controller_unreachable(view: ClusterView) -> Judgements:
     """The address of a KRaft controller does not answer."""
     paths = [path for path in view.derived(controller_paths) if path.is_listed]
     if not paths:
-        reason = "the cluster file names no controllers"
-        yield view.judge("cluster", Status.NOT_APPLICABLE, reason=reason)
+        yield view.not_applicable("cluster", "the cluster file names no controllers")
     for path in paths:
         evidence = {"address": clean(path.address), "layer": path.layer, "error": clean(path.error)}
         if path.state == "open":

@@ -1,25 +1,18 @@
-"""KA216."""
-
-from collections.abc import Iterator
-
-from kafka_audit.checks import check
-from kafka_audit.cluster.view import ClusterView
+from kafka_audit.checks import ClusterView, Confidence, Judgements, Severity, Status, check
 from kafka_audit.faults.controller_paths import controller_paths, reaches_nothing
 from kafka_audit.faults.facts import facts_of
 from kafka_audit.faults.vote_edges import VoteEdges
-from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
 from kafka_audit.model.text import clean
 
 
 @check(code="KA216", severity=Severity.HIGH)
-def controller_unreachable_from_broker(view: ClusterView) -> Iterator[Judgement]:
+def controller_unreachable_from_broker(view: ClusterView) -> Judgements:
     """A broker's host does not reach a KRaft controller that others reach."""
     paths = view.derived(controller_paths)
     alive = {path.address for path in paths if path.reaches}
     hosts = sorted({path.source for path in paths if path.role == "broker" and path.source is not None})
     if not hosts:
-        reason = "no vantage with role broker probed a controller"
-        yield view.judge("cluster", Status.NOT_APPLICABLE, reason=reason)
+        yield view.not_applicable("cluster", "no vantage with role broker probed a controller")
     for broker in hosts:
         own = [path for path in paths if path.role == "broker" and path.source == broker]
         reached = {path.address for path in own if path.state == "open"}
@@ -34,21 +27,20 @@ def controller_unreachable_from_broker(view: ClusterView) -> Iterator[Judgement]
         if lasting and lost and not hurts:
             error = f"this vantage reaches no address of any party, broker {broker}'s own among them"
             needs = f"a vantage on the host of broker {broker}: let its `command` run `hostname` and `ip route`"
-            yield view.judge(f"broker/{broker}", Status.UNKNOWN, evidence, error=error, needs=needs)
+            yield view.unknown(f"broker/{broker}", error, needs, evidence)
         elif lasting and there is False:
             error = f"broker {broker} fetches from the leader of the quorum, which this vantage does not reach"
             needs = f"a vantage on the host of broker {broker}"
-            yield view.judge(f"broker/{broker}", Status.UNKNOWN, evidence, error=error, needs=needs)
+            yield view.unknown(f"broker/{broker}", error, needs, evidence)
         elif lasting:
             evidence |= {"addresses": addresses, "count": len(addresses), "error": ", ".join(errors)}
             severity = Severity.CRITICAL if hurts and len(addresses) == len(alive) else Severity.HIGH
             confidence = Confidence.MEASURED if there and not lost else Confidence.SUSPECTED
             yield view.judge(f"broker/{broker}", Status.FAIL, evidence, severity=severity, confidence=confidence)
         elif not alive:
-            unknown = {"error": "no host reaches a controller", "needs": "a controller that answers (KA211)"}
-            yield view.judge(f"broker/{broker}", Status.UNKNOWN, evidence | unknown)
+            yield view.unknown(f"broker/{broker}", "no host reaches a controller", "a controller that answers (KA211)", evidence)
         elif missed:
             needs = next((path.needs for path in missed if path.needs), "another audit")
-            yield view.judge(f"broker/{broker}", Status.UNKNOWN, evidence, error=", ".join(errors), needs=needs)
+            yield view.unknown(f"broker/{broker}", ", ".join(errors), needs, evidence)
         else:
             yield view.judge(f"broker/{broker}", Status.PASS, evidence)

@@ -1,15 +1,9 @@
-"""KA214."""
-
-from collections.abc import Iterator
-
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Confidence, Judgements, Severity, Status, check
 from kafka_audit.checks.gaps import ONCE, no_quorum
-from kafka_audit.cluster.view import ClusterView
-from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
 
 
 @check(code="KA214", severity=Severity.HIGH)
-def controller_without_vote(view: ClusterView) -> Iterator[Judgement]:
+def controller_without_vote(view: ClusterView) -> Judgements:
     """A controller runs but is not a voter, or its disk is not the one that is registered as the voter's."""
     yield from no_quorum(view, "a controller")
     now, before = view.quorum.now, view.quorum.before
@@ -17,7 +11,7 @@ def controller_without_vote(view: ClusterView) -> Iterator[Judgement]:
         return
     if not now.is_dynamic:
         reason = "the voters are set in controller.quorum.voters, and none of the voters reports a directory"
-        yield view.judge("cluster", Status.NOT_APPLICABLE, reason=reason)
+        yield view.not_applicable("cluster", reason)
         return
     voters = {row.replica_id: row.directory_id for row in now.listed if row.voter}
     lasting = {(row.replica_id, row.directory_id) for row in before.listed if not row.voter} if before else set()
@@ -46,8 +40,7 @@ def controller_without_vote(view: ClusterView) -> Iterator[Judgement]:
             evidence["old"] = "OLD_DIRECTORY"
             evidence["step"] = "If it is meant to vote, add it once it has caught up; no voter has to be removed."
             confidence = Confidence.MEASURED if sure else Confidence.SUSPECTED
-            severity = Severity.MEDIUM
-            yield view.judge(f"controller/{node}", Status.FAIL, evidence, severity=severity, confidence=confidence)
+            yield view.judge(f"controller/{node}", Status.FAIL, evidence, severity=Severity.MEDIUM, confidence=confidence)
     if not judged:
         yield view.judge("cluster", Status.PASS, voters=len(voters))
 

@@ -1,18 +1,12 @@
-"""KA204."""
-
-from collections.abc import Iterator
-
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Confidence, Judgement, Judgements, Severity, Status, check
 from kafka_audit.checks.controller.since_previous import gap_judgement, partition_resource
-from kafka_audit.cluster.view import ClusterView
 from kafka_audit.differences.tables import LISTED, EpochChange
-from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
 from kafka_audit.model.tables import BrokerView, QuorumView
 from kafka_audit.model.text import listing
 
 
 @check(code="KA204", severity=Severity.CRITICAL, parts=("controller epoch", "topics"))
-def epoch_went_back(view: ClusterView) -> Iterator[Judgement]:
+def epoch_went_back(view: ClusterView) -> Judgements:
     """A controller epoch or leader epoch is lower than in the previous snapshot."""
     gap = gap_judgement(view)
     if gap is not None:
@@ -21,7 +15,7 @@ def epoch_went_back(view: ClusterView) -> Iterator[Judgement]:
     fell = next((row for row in view.differences.of(EpochChange) if row.kind == "fell"), None)
     if view.kraft and fell is not None and (silent := _silent(view)):
         error = f"{listing(silent)} returned a view in the previous snapshot and returns none now"
-        yield view.judge("cluster", Status.UNKNOWN, error=error, needs="the view of every broker")
+        yield view.unknown("cluster", error, "the view of every broker")
         return
     confidence = Confidence.INFERRED if view.kraft else Confidence.MEASURED
     many = fell is not None and fell.partitions > LISTED
@@ -72,5 +66,5 @@ def _of_cluster(view: ClusterView, partitions: EpochChange | None) -> Judgement:
         error, needs = "/controller_epoch is absent", "a /controller_epoch in both snapshots"
         if view.kraft:
             error, needs = "the quorum was not read in both snapshots", "an answer to DescribeQuorum in two snapshots"
-        return view.judge("cluster", Status.UNKNOWN, what=what, before=before, after=after, error=error, needs=needs)
+        return view.unknown("cluster", error, needs, what=what, before=before, after=after)
     return view.judge("cluster", Status.PASS, what=what, before=before, after=after)

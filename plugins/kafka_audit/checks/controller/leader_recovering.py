@@ -1,16 +1,10 @@
-"""KA207."""
-
-from collections.abc import Iterator
-
-from kafka_audit.checks import check
-from kafka_audit.cluster.view import ClusterView
+from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
 from kafka_audit.differences.tables import StateFault
-from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.text import counted
 
 
 @check(code="KA207", severity=Severity.HIGH, parts=("controller", "topics"))
-def leader_recovering(view: ClusterView) -> Iterator[Judgement]:
+def leader_recovering(view: ClusterView) -> Judgements:
     """A leader from an unclean election has not recovered."""
     total = view.partitions.count.partitions
     fault = next((row for row in view.differences.of(StateFault) if row.kind == "recovering"), None)
@@ -20,4 +14,4 @@ def leader_recovering(view: ClusterView) -> Iterator[Judgement]:
         yield view.judge("cluster", Status.FAIL, count=fault.repeated, total=total, partitions=fault.first)
     else:
         error = f"{counted(fault.partitions, 'partition')} in one sample"
-        yield view.judge("cluster", Status.UNKNOWN, total=total, error=error, needs="another audit")
+        yield view.unknown("cluster", error, "another audit", total=total)

@@ -1,17 +1,11 @@
-"""KA206."""
-
-from collections.abc import Iterator
-
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Confidence, Judgements, Severity, Status, check
 from kafka_audit.checks.controller.since_previous import gap_judgement, minutes, rounded
 from kafka_audit.cluster.releases import finalized
-from kafka_audit.cluster.view import ClusterView
 from kafka_audit.differences.tables import EpochChange
-from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
 
 
 @check(code="KA206", severity=Severity.MEDIUM, parts=("topics",))
-def leaders_flap(view: ClusterView) -> Iterator[Judgement]:
+def leaders_flap(view: ClusterView) -> Judgements:
     """Partitions get a new leader repeatedly."""
     gap = gap_judgement(view)
     if gap is not None:

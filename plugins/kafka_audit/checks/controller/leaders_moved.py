@@ -1,16 +1,10 @@
-"""KA208."""
-
-from collections.abc import Iterator
-
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
 from kafka_audit.checks.controller.since_previous import gap_judgement
-from kafka_audit.cluster.view import ClusterView
 from kafka_audit.differences.tables import LeaderMove
-from kafka_audit.model.finding import Judgement, Severity, Status
 
 
 @check(code="KA208", severity=Severity.INFO, parts=("topics",))
-def leaders_moved(view: ClusterView) -> Iterator[Judgement]:
+def leaders_moved(view: ClusterView) -> Judgements:
     """Leaders moved away from a broker since the previous snapshot."""
     gap = gap_judgement(view)
     if gap is not None:

@@ -1,12 +1,6 @@
-"""KA221."""
-
-from collections.abc import Iterator
-
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
 from kafka_audit.checks.gaps import NO_QUORUM
 from kafka_audit.cluster.answers.log_lines import when
-from kafka_audit.cluster.view import ClusterView
-from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import LogLine
 from kafka_audit.model.text import clean
 
@@ -14,10 +8,10 @@ _FATAL = "fatal_fault"
 
 
 @check(code="KA221", severity=Severity.HIGH)
-def metadata_fault(view: ClusterView) -> Iterator[Judgement]:
+def metadata_fault(view: ClusterView) -> Judgements:
     """A controller or broker exited, or did not load or apply a part of the metadata."""
     if not view.kraft:
-        yield view.judge("cluster", Status.NOT_APPLICABLE, reason=NO_QUORUM)
+        yield view.not_applicable("cluster", NO_QUORUM)
         return
     reads = {node: log_reads[-1] for node, log_reads in view.reads.of_logs.items()}
     lines: dict[int, LogLine] = {}
@@ -25,7 +19,7 @@ def metadata_fault(view: ClusterView) -> Iterator[Judgement]:
         if line.broker_id not in lines or _order(line) > _order(lines[line.broker_id]):
             lines[line.broker_id] = line
     if not reads and not lines:
-        yield view.judge("cluster", Status.NOT_APPLICABLE, reason="the cluster file names no `logs`")
+        yield view.not_applicable("cluster", "the cluster file names no `logs`")
     for node in sorted({*reads, *lines}):
         party = view.party(node)
         resource, read, row = party.replace(" ", "/"), reads.get(node), lines.get(node)
@@ -36,8 +30,7 @@ def metadata_fault(view: ClusterView) -> Iterator[Judgement]:
             evidence["exception"] = row.exception
             yield view.judge(resource, Status.FAIL, evidence)
         elif read is not None and read.outcome == "failed":
-            needs = read.needs or f"the log of {party}"
-            yield view.judge(resource, Status.UNKNOWN, evidence, error=read.error or "not read", needs=needs)
+            yield view.unknown(resource, read.error or "not read", read.needs or f"the log of {party}", evidence)
         else:
             yield view.judge(resource, Status.PASS, evidence)
 

@@ -1,12 +1,7 @@
-"""KA909."""
-
-from collections.abc import Iterator
 from dataclasses import dataclass
 
-from kafka_audit.checks import check
-from kafka_audit.cluster.view import ClusterView
+from kafka_audit.checks import ClusterView, Confidence, Judgements, Severity, Status, check
 from kafka_audit.faults.kraft_claim import KraftClaim
-from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
 from kafka_audit.model.tables import BrokerApi, BrokerConfig, Migration
 from kafka_audit.model.text import brokers, start_upper
 
@@ -15,7 +10,7 @@ _ENABLE, _QUORUM_API = "zookeeper.metadata.migration.enable", 55
 
 
 @check(code="KA909", severity=Severity.INFO)
-def migration_in_progress(view: ClusterView) -> Iterator[Judgement]:
+def migration_in_progress(view: ClusterView) -> Judgements:
     """A migration from ZooKeeper to KRaft is in progress; the finding shows its phase."""
     rows = view.newest(Migration)
     reads = [read for read in view.last_reads if read.operation == "zookeeper /controller"]
@@ -35,10 +30,9 @@ def migration_in_progress(view: ClusterView) -> Iterator[Judgement]:
             without_zookeeper=tuple(sorted(sides.without)) or None,
         )
     elif not reads:
-        yield view.judge("cluster", Status.NOT_APPLICABLE, reason="the cluster file names no ZooKeeper")
+        yield view.not_applicable("cluster", "the cluster file names no ZooKeeper")
     elif reads[0].outcome == "failed":
-        evidence = {"error": f"/controller was not read: {reads[0].error}", "needs": reads[0].needs or "a ZooKeeper that answers"}
-        yield view.judge("cluster", Status.UNKNOWN, evidence)
+        yield view.unknown("cluster", f"/controller was not read: {reads[0].error}", reads[0].needs or "a ZooKeeper that answers")
     else:
         yield view.judge("cluster", Status.PASS)
 

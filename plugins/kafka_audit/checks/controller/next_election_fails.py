@@ -1,14 +1,7 @@
-"""KA218."""
-
-from collections.abc import Iterator
-
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Confidence, Judgements, Severity, Status, check
 from kafka_audit.checks.gaps import no_quorum
 from kafka_audit.cluster.quorum import NO_TIMES
-from kafka_audit.cluster.view import ClusterView
-from kafka_audit.faults.elections import election_without
-from kafka_audit.faults.vote_edges import VoteEdges, described_paths
-from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
+from kafka_audit.faults.vote_edges import VoteEdges, described_paths, election_without
 from kafka_audit.model.text import listing, named_nodes
 
 _FEWEST = 3
@@ -16,7 +9,7 @@ _VOTERS = "the other voters"
 
 
 @check(code="KA218", severity=Severity.HIGH)
-def next_election_fails(view: ClusterView) -> Iterator[Judgement]:
+def next_election_fails(view: ClusterView) -> Judgements:
     """If the leader of the metadata quorum stops, the other voters elect no leader, because they do not reach each other."""
     yield from no_quorum(view, _VOTERS)
     if view.quorum.now.newest is None:
@@ -26,12 +19,12 @@ def next_election_fails(view: ClusterView) -> Iterator[Judgement]:
     evidence: dict[str, object] = {"who": _VOTERS, "leader": leader, "voters": tuple(sorted(voters.all))}
     if len(voters.all) < _FEWEST:
         reason = "fewer than three voters have no majority without one of them (KA217)"
-        yield view.judge("cluster", Status.NOT_APPLICABLE, evidence, reason=reason)
+        yield view.not_applicable("cluster", reason, evidence)
         return
     elections = {lost: election_without({lost}, voters, edges.passes) for lost in sorted(voters.all)}
     if elections.get(leader) == "short":  # a leader that was removed leads until that is committed
         reason = "so many voters lag that there is no majority without the leader (KA209)"
-        yield view.judge("cluster", Status.NOT_APPLICABLE, evidence, reason=reason)
+        yield view.not_applicable("cluster", reason, evidence)
         return
     failing = tuple(lost for lost, state in elections.items() if state == "fails")
     cut = edges.cut()

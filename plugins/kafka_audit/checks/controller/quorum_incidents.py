@@ -1,13 +1,31 @@
 """Incidents of the metadata quorum: what keeps it from a leader, and what follows from that."""
 
-from kafka_audit.checks import log_quotes
+from collections.abc import Iterable
+
+from kafka_audit.checks import Status, log_quotes
 from kafka_audit.checks.incident import Case, StoryFacts, evidence_of_reads
 from kafka_audit.checks.repair import connect_commands_to, reconnect_commands
-from kafka_audit.cluster.rejections import may_be_rejected
+from kafka_audit.cluster.view import ClusterView
 from kafka_audit.compare.addresses import canonical_text
-from kafka_audit.model.finding import CHANGES, Evidence, Finding, Status
+from kafka_audit.model.finding import CHANGES, Evidence, Finding
 from kafka_audit.model.tables import SourceRead
 from kafka_audit.model.text import clean, listing
+
+
+def may_be_rejected(view: ClusterView, nodes: Iterable[int]) -> bool:
+    """Return whether nothing rules out that other controllers reject these nodes.
+
+    It is ruled out where no node runs an authorizer, or where the logs of all other controllers were read, of which KA220 reports
+    what they say. Settings show it in KA222, KA713 and KA714, where the files of both sides were read.
+    """
+    between = view.inter_broker
+    states = {between.authorizer(node).state for node in (*between.brokers, *view.settings.with_controller_role)}
+    if states == {"unset"}:
+        return False
+    voters = {*view.quorum.now.voters, *view.voter_addresses} - {*nodes}
+    logged = {node for node, reads in view.reads.of_logs.items() if reads[-1].outcome == "answered"}
+    return not voters or not voters <= logged
+
 
 _PASSED_ON = frozenset({"DescribeQuorum", "ListPartitionReassignments", "DescribeConfigs TOPIC"})
 """What brokers have to ask their controllers for, and what is asked of them after that."""

@@ -1,20 +1,14 @@
-"""KA217."""
-
-from collections.abc import Iterator
-
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Judgement, Judgements, Severity, Status, check
 from kafka_audit.checks.gaps import NO_QUORUM, no_quorum
-from kafka_audit.cluster.view import ClusterView
 from kafka_audit.cluster.voters import usual_voters
 from kafka_audit.model.addresses.voters import SERVERS, VOTERS, named_voters
-from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.text import counted
 
 _FEWEST = 3
 
 
 @check(code="KA217", severity=Severity.MEDIUM, by_files=True)
-def quorum_size_weak(view: ClusterView) -> Iterator[Judgement]:
+def quorum_size_weak(view: ClusterView) -> Judgements:
     """The metadata quorum has too few voters to lose one, or an even number."""
     if not view.inter_broker.asked:
         yield _by_files(view)
@@ -24,7 +18,7 @@ def quorum_size_weak(view: ClusterView) -> Iterator[Judgement]:
     if now.newest is None:
         return
     if view.info is not None and view.info.expect_single_broker:
-        yield view.judge("cluster", Status.NOT_APPLICABLE, reason="the cluster file expects a single broker")
+        yield view.not_applicable("cluster", "the cluster file expects a single broker")
         return
     yield _judged(view, now.voters)
 
@@ -44,7 +38,7 @@ def _judged(view: ClusterView, voters: tuple[int, ...], key: str | None = None) 
 def _by_files(view: ClusterView) -> Judgement:
     """Judge the voters that most files name."""
     if not view.kraft:
-        return view.judge("cluster", Status.NOT_APPLICABLE, reason=NO_QUORUM)
+        return view.not_applicable("cluster", NO_QUORUM)
     settings = view.settings
     voters = usual_voters(named_voters(settings.get(node, VOTERS).value) for node in settings.every_file)
     if voters:
@@ -53,4 +47,4 @@ def _by_files(view: ClusterView) -> Judgement:
     key = SERVERS if dynamic else VOTERS
     error = "the voters are in the metadata log" if dynamic else f"no file has a {VOTERS} that is known"
     needs = "an audit of the running cluster" if dynamic else "the file as the node gets it"
-    return view.judge("cluster", Status.UNKNOWN, error=error, needs=needs, key=key)
+    return view.unknown("cluster", error, needs, key=key)

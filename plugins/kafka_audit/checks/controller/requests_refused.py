@@ -1,12 +1,8 @@
-"""KA220."""
+from collections.abc import Sequence
 
-from collections.abc import Iterator, Sequence
-
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Judgement, Judgements, Severity, Status, check
 from kafka_audit.checks.gaps import NO_QUORUM, controller_logs
 from kafka_audit.cluster.answers.log_lines import when
-from kafka_audit.cluster.view import ClusterView
-from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import LogLine
 from kafka_audit.model.text import counted, listing, named_nodes
 from kafka_audit.says.signs import NO_ACL_READ
@@ -15,10 +11,10 @@ _REFUSES = "controller_refuses"
 
 
 @check(code="KA220", severity=Severity.CRITICAL)
-def requests_refused(view: ClusterView) -> Iterator[Judgement]:
+def requests_refused(view: ClusterView) -> Judgements:
     """A controller rejects the requests of other controllers or of brokers, because their principal may not act there."""
     if not view.kraft:
-        yield view.judge("cluster", Status.NOT_APPLICABLE, reason=NO_QUORUM)
+        yield view.not_applicable("cluster", NO_QUORUM)
         return
     rows = view.logs.of_nodes("KA220")
     alive, counting = _alive(view), set(rows)

@@ -1,7 +1,6 @@
 """What the checks against the previous snapshot have in common: the gap that lets nothing be compared, the time in between."""
 
-from kafka_audit.cluster.view import ClusterView
-from kafka_audit.model.finding import Judgement
+from kafka_audit.checks import ClusterView, Judgement
 from kafka_audit.model.tables import SnapshotInfo
 
 _MS = 60_000

@@ -1,35 +1,30 @@
-"""KA219."""
+from collections.abc import Mapping
 
-from collections.abc import Iterator, Mapping
-
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
 from kafka_audit.checks.gaps import no_quorum
 from kafka_audit.cluster.settings import Settings
-from kafka_audit.cluster.view import ClusterView
 from kafka_audit.cluster.voters import ANY_ADDRESS
 from kafka_audit.compare.addresses import HostPort, address_text, same_address
 from kafka_audit.model.addresses.advertised_listeners import CONTROLLERS, INSTEAD, KEY, controller_entry
 from kafka_audit.model.addresses.voters import SERVERS, addresses_clash, quorum_addresses, servers_named
-from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.text import listing
 
 
 @check(code="KA219", severity=Severity.MEDIUM)
-def voter_address_differs(view: ClusterView) -> Iterator[Judgement]:
+def voter_address_differs(view: ClusterView) -> Judgements:
     """The metadata log has another address for a voter than its own file, or a node finds the quorum at no voter."""
     yield from no_quorum(view, "a node")
     now = view.quorum.now
     if now.newest is None:
         return
     if not now.is_dynamic:
-        reason = "the voters are set in controller.quorum.voters (KA213)"
-        yield view.judge("cluster", Status.NOT_APPLICABLE, reason=reason)
+        yield view.not_applicable("cluster", "the voters are set in controller.quorum.voters (KA213)")
         return
     settings = view.settings
     voters = quorum_addresses(now.addresses, settings.of_controllers)
     if not voters:
         error, needs = "the leader reports no addresses", "DescribeQuorum version 2 (Kafka 3.9)"
-        yield view.judge("cluster", Status.UNKNOWN, who="a node", error=error, needs=needs)
+        yield view.unknown("cluster", error, needs, who="a node")
         return
     for node in sorted({*view.inter_broker.brokers, *settings.controllers, *voters}):
         resource = f"{'broker' if node in view.inter_broker.brokers else 'controller'}/{node}"
@@ -42,7 +37,7 @@ def voter_address_differs(view: ClusterView) -> Iterator[Judgement]:
             yield view.judge(resource, Status.PASS, evidence)
         else:
             needs = f"DescribeConfigs on Cluster, or server.properties of node {node} (`properties` in the cluster file)"
-            yield view.judge(resource, Status.UNKNOWN, evidence, error="its settings are unknown", needs=needs)
+            yield view.unknown(resource, "its settings are unknown", needs, evidence)
 
 
 def _own(settings: Settings, node: int, voters: Mapping[int, HostPort]) -> str | None:

@@ -1,19 +1,15 @@
-"""KA209."""
+from collections.abc import Sequence
 
-from collections.abc import Iterator, Sequence
-
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
+from kafka_audit.checks.controller.quorum_incidents import may_be_rejected
 from kafka_audit.checks.gaps import ONCE, no_quorum
 from kafka_audit.cluster.quorum import NO_TIMES, seconds
-from kafka_audit.cluster.rejections import may_be_rejected
-from kafka_audit.cluster.view import ClusterView
-from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.quorum import majority
 from kafka_audit.model.text import listing
 
 
 @check(code="KA209", severity=Severity.CRITICAL)
-def voters_down(view: ClusterView) -> Iterator[Judgement]:
+def voters_down(view: ClusterView) -> Judgements:
     """Controllers of the metadata quorum are down or lagging."""
     quorum = view.quorum
     yield from no_quorum(view, "a voter")
@@ -24,7 +20,7 @@ def voters_down(view: ClusterView) -> Iterator[Judgement]:
     evidence: dict[str, object] = {"total": len(voters), "leader": now.newest.leader_id}
     if not now.behind_ms:
         error, needs = NO_TIMES
-        yield view.judge("cluster", Status.UNKNOWN, evidence, error=error, needs=needs)
+        yield view.unknown("cluster", error, needs, evidence)
         return
     down = [voter for voter in voters if voter in now.late]
     if not down:

@@ -1,29 +1,24 @@
-"""KA223."""
-
-from collections.abc import Iterator
-
-from kafka_audit.checks import check, log_quotes
+from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check, log_quotes
 from kafka_audit.checks.gaps import NO_QUORUM
 from kafka_audit.checks.incident import Case, StoryFacts
 from kafka_audit.cluster.features import KRAFT_VERSION, METADATA_VERSION
-from kafka_audit.cluster.view import ClusterView
 from kafka_audit.compare.addresses import address_text
 from kafka_audit.model.addresses.voters import SERVERS, VOTERS
-from kafka_audit.model.finding import Finding, Judgement, Severity, Status
+from kafka_audit.model.finding import Finding
 from kafka_audit.model.text import listing
 
 _DYNAMIC = "the voters are in the metadata log (kraft.version 1)"
 
 
 @check(code="KA223", severity=Severity.HIGH)
-def voters_line_missing(view: ClusterView) -> Iterator[Judgement]:
+def voters_line_missing(view: ClusterView) -> Judgements:
     """A controller of a static quorum names no voters, only bootstrap servers."""
     if not view.kraft:
-        yield view.judge("cluster", Status.NOT_APPLICABLE, reason=NO_QUORUM)
+        yield view.not_applicable("cluster", NO_QUORUM)
         return
     level = _level(view)
     if view.quorum.now.is_dynamic or level:
-        yield view.judge("cluster", Status.NOT_APPLICABLE, reason=_DYNAMIC)
+        yield view.not_applicable("cluster", _DYNAMIC)
         return
     settings = view.settings
     voters = {node: settings.get(node, VOTERS) for node in sorted(settings.with_controller_role | {*view.quorum.now.voters})}
@@ -38,14 +33,14 @@ def voters_line_missing(view: ClusterView) -> Iterator[Judgement]:
             yield view.judge(resource, Status.PASS, evidence)
         elif level is None:
             error, needs = "the finalized kraft.version is unknown", "an answer of a broker to ApiVersions"
-            yield view.judge(resource, Status.UNKNOWN, evidence, error=error, needs=needs)
+            yield view.unknown(resource, error, needs, evidence)
         else:
             severity = Severity.HIGH if left or unread else Severity.CRITICAL
             yield view.judge(resource, Status.FAIL, evidence, severity=severity, source=servers.source)
     if unread or not voters:
         who = f"{'controllers' if len(unread) > 1 else 'controller'} {listing(map(str, unread))}" if unread else "any controller"
         needs = "`controllers` in the cluster file, or their server.properties (`properties` there)"
-        yield view.judge("cluster", Status.UNKNOWN, who=who, error=f"{VOTERS} is unknown", needs=needs)
+        yield view.unknown("cluster", f"{VOTERS} is unknown", needs, who=who)
 
 
 def _level(view: ClusterView) -> int | None:

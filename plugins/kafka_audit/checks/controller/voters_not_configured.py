@@ -1,16 +1,10 @@
-"""KA213."""
-
-from collections.abc import Iterator
-
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
 from kafka_audit.checks.gaps import no_brokers, no_quorum
 from kafka_audit.cluster.releases import minor_releases
-from kafka_audit.cluster.view import ClusterView
 from kafka_audit.cluster.voters import other_listener, usual_voters
 from kafka_audit.compare.addresses import address_text
 from kafka_audit.configuration.behaviour import behaviour
 from kafka_audit.model.addresses.voters import VOTERS, addresses_clash, named_voters, quorum_addresses, usual_addresses
-from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.quorum import majority
 from kafka_audit.model.text import listing
 
@@ -21,7 +15,7 @@ _TWO_LEADERS = "both it and another voter may be elected at the same time"
 
 
 @check(code="KA213", severity=Severity.HIGH, by_files=True)
-def voters_not_configured(view: ClusterView) -> Iterator[Judgement]:
+def voters_not_configured(view: ClusterView) -> Judgements:
     """The configuration of a node names other quorum voters than the quorum has."""
     if apart := [*_not_compared(view)]:
         yield from apart
@@ -52,11 +46,10 @@ def voters_not_configured(view: ClusterView) -> Iterator[Judgement]:
         late = node in now.late or not asked
         listens = other_listener(settings, node, named_by[node][node]) if node in named and late else None
         if found.state == "unset":
-            reason = f"node {node} has no {_KEY}"
-            yield view.judge(resource, Status.NOT_APPLICABLE, reason=reason)
+            yield view.not_applicable(resource, f"node {node} has no {_KEY}")
         elif not named:
             needs = f"DescribeConfigs on Cluster, or server.properties of node {node} (`properties` in the cluster file)"
-            yield view.judge(resource, Status.UNKNOWN, evidence, error=f"{_KEY} is unknown", needs=needs)
+            yield view.unknown(resource, f"{_KEY} is unknown", needs, evidence)
         elif named != voters:
             fault = f"voters {listing(map(str, named))}, but {right} voters {listing(map(str, voters))}"
             severity, effect = _consequence(view, node, {*named}, {*voters})
@@ -71,7 +64,7 @@ def voters_not_configured(view: ClusterView) -> Iterator[Judgement]:
             evidence["elsewhere"] = tuple(others)
             yield view.judge(resource, Status.FAIL, evidence, severity=Severity.MEDIUM)
         elif single:
-            yield view.judge(resource, Status.NOT_APPLICABLE, reason="no other file names voters")
+            yield view.not_applicable(resource, "no other file names voters")
         else:
             yield view.judge(resource, Status.PASS, evidence | {"named": tuple(named)})
     if not nodes:
@@ -91,10 +84,9 @@ def _consequence(view: ClusterView, node: int, named: set[int], voters: set[int]
     return (Severity.HIGH, _TWO_LEADERS) if apart else (Severity.MEDIUM, _COUNTS)
 
 
-def _not_compared(view: ClusterView) -> Iterator[Judgement]:
+def _not_compared(view: ClusterView) -> Judgements:
     """Yield why there is no quorum to compare with: the files alone are compared with each other."""
     if view.inter_broker.asked or not view.kraft:
         yield from no_quorum(view, "a broker")
     if view.quorum.now.is_dynamic:
-        reason = "the voters are in the metadata log (kraft.version 1)"
-        yield view.judge("cluster", Status.NOT_APPLICABLE, reason=reason)
+        yield view.not_applicable("cluster", "the voters are in the metadata log (kraft.version 1)")

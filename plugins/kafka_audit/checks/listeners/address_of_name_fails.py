@@ -1,16 +1,14 @@
-"""KA319."""
-
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
-from kafka_audit.checks import check
-from kafka_audit.cluster.view import AdvertisedEndpoint, ClusterView, NameAddress
+from kafka_audit.checks import ClusterView, Judgement, Judgements, Severity, Status, check
+from kafka_audit.cluster.listeners.endpoints import AdvertisedEndpoint
+from kafka_audit.cluster.listeners.name_addresses import NameAddress
 from kafka_audit.faults.serve_edges import ServeEdges
-from kafka_audit.model.finding import Judgement, Severity, Status
 
 
 @check(code="KA319", severity=Severity.HIGH)
-def address_of_name_fails(view: ClusterView) -> Iterator[Judgement]:
+def address_of_name_fails(view: ClusterView) -> Judgements:
     """A name that a broker advertises has several addresses, and one of them leads nowhere or to another broker."""
     found: dict[tuple[int, str], list[NameAddress]] = defaultdict(list)
     for address in view.name_addresses:
@@ -24,7 +22,7 @@ def address_of_name_fails(view: ClusterView) -> Iterator[Judgement]:
             judged = True
             yield _judged(view, endpoint, found.get(key, ()))
     if not judged:
-        yield view.judge("cluster", Status.NOT_APPLICABLE, reason="no advertised name was seen with several addresses")
+        yield view.not_applicable("cluster", "no advertised name was seen with several addresses")
 
 
 def _judged(view: ClusterView, endpoint: AdvertisedEndpoint, found: Sequence[NameAddress]) -> Judgement:

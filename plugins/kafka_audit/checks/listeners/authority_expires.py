@@ -1,12 +1,8 @@
-"""KA318."""
+from collections.abc import Mapping
 
-from collections.abc import Iterator, Mapping
-
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
 from kafka_audit.checks.listeners.certificate_expires import DAY_MS, validity_fault
 from kafka_audit.cluster.listeners.inter_broker import TLS
-from kafka_audit.cluster.view import ClusterView
-from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import AuthorityCertificate, Certificate
 from kafka_audit.model.text import listing
 
@@ -14,15 +10,15 @@ _DEEPEST = 10
 
 
 @check(code="KA318", severity=Severity.HIGH)
-def authority_expires(view: ClusterView) -> Iterator[Judgement]:
+def authority_expires(view: ClusterView) -> Judgements:
     """An authority (CA) or intermediate certificate that signed certificates of the cluster has expired or expires soon."""
     presented = view.newest(Certificate)
     if not presented and any(endpoint.protocol in TLS for endpoint in view.endpoints.all):
         error, needs = "no certificate was received", "a TLS handshake from this worker with a broker"
-        yield view.judge("cluster", Status.UNKNOWN, error=error, needs=needs)
+        yield view.unknown("cluster", error, needs)
         return
     if not presented:
-        yield view.judge("cluster", Status.NOT_APPLICABLE, reason="no listener uses TLS")
+        yield view.not_applicable("cluster", "no listener uses TLS")
         return
     best = _best(view.newest(AuthorityCertificate))
     found = _signers(best, {row.issuer for row in presented})
@@ -31,7 +27,7 @@ def authority_expires(view: ClusterView) -> Iterator[Judgement]:
             "no issuer of a presented certificate is in a ca_file",
             "`ca_file` in the cluster file, with the whole chain",
         )
-        yield view.judge("cluster", Status.UNKNOWN, error=error, needs=needs)
+        yield view.unknown("cluster", error, needs)
         return
     late = {row.subject: validity_fault(row.not_before_ms, row.not_after_ms, view.started_ms) for row in found}
     faults = {subject: fault for subject, fault in late.items() if fault is not None}

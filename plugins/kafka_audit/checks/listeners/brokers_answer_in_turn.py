@@ -1,21 +1,18 @@
-"""KA320."""
-
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
-from kafka_audit.checks import check
-from kafka_audit.cluster.view import AdvertisedEndpoint, ClusterView
+from kafka_audit.checks import ClusterView, Judgement, Judgements, Severity, Status, check
+from kafka_audit.cluster.listeners.endpoints import AdvertisedEndpoint
 from kafka_audit.compare.addresses import canonical_text
 from kafka_audit.faults.identities import answers_in_order
-from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.text import counted
 
 _TWICE = 2
 
 
 @check(code="KA320", severity=Severity.CRITICAL)
-def brokers_answer_in_turn(view: ClusterView) -> Iterator[Judgement]:
+def brokers_answer_in_turn(view: ClusterView) -> Judgements:
     """Several brokers answer in turn at the endpoint that one broker advertises: a load balancer leads there."""
     found: dict[tuple[int, str, str], dict[str, Sequence[int]]] = defaultdict(dict)
     for (broker, listener, address, vantage), ids in answers_in_order(view).items():
@@ -37,8 +34,7 @@ def _judged(view: ClusterView, endpoint: AdvertisedEndpoint, answers: Mapping[st
         evidence["needs"] = "an open connection to it, and DescribeConfigs on Cluster"
         return view.judge(endpoint.resource, Status.UNKNOWN, evidence)
     if any(len(ids) > 1 and ids[-1] != ids[-2] for ids in answers.values()):
-        evidence |= {"error": "a different broker answered than the time before", "needs": "another audit"}
-        return view.judge(endpoint.resource, Status.UNKNOWN, evidence)
+        return view.unknown(endpoint.resource, "a different broker answered than the time before", "another audit", evidence)
     times = counted(max(map(len, answers.values())), "sample")
     return view.judge(endpoint.resource, Status.PASS, evidence, times=times)
 

@@ -1,13 +1,9 @@
-"""KA307."""
-
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from dataclasses import replace
 
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Judgement, Judgements, Severity, Status, check
 from kafka_audit.cluster.listeners.endpoints import AdvertisedEndpoint
 from kafka_audit.cluster.listeners.inter_broker import TLS
-from kafka_audit.cluster.view import ClusterView
-from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import Certificate
 from kafka_audit.model.text import brokers, counted
 
@@ -17,7 +13,7 @@ _OTHERS = {"CONTROLLER": "controller", "ZOOKEEPER": "ZooKeeper server"}
 
 
 @check(code="KA307", severity=Severity.MEDIUM)
-def certificate_expires(view: ClusterView) -> Iterator[Judgement]:
+def certificate_expires(view: ClusterView) -> Judgements:
     """A certificate has expired, expires soon, or does not name the advertised host."""
     yield from _of_others(view)
     endpoints = view.endpoints.all
@@ -38,12 +34,12 @@ def certificate_expires(view: ClusterView) -> Iterator[Judgement]:
     if not ends:
         missing = _missing(view, endpoints)
         if not missing:
-            yield view.judge("cluster", Status.NOT_APPLICABLE, reason="no listener uses TLS")
+            yield view.not_applicable("cluster", "no listener uses TLS")
         else:
             yield view.judge("cluster", Status.UNKNOWN, missing, who="any broker")
 
 
-def _of_others(view: ClusterView) -> Iterator[Judgement]:
+def _of_others(view: ClusterView) -> Judgements:
     """Judge what controllers and ZooKeeper servers presented."""
     for row in view.newest(Certificate):
         kind = _OTHERS.get(row.listener) if row.broker_id < 0 else None

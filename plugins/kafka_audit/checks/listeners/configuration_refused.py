@@ -1,17 +1,13 @@
-"""KA310."""
-
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Confidence, Judgements, Severity, Status, check
 from kafka_audit.checks.configuration.set_lines import start_values
 from kafka_audit.checks.gaps import no_files
 from kafka_audit.cluster.releases import releases
-from kafka_audit.cluster.view import ClusterView
 from kafka_audit.configuration.definitions import StartRule
 from kafka_audit.configuration.starts import start_refusal
 from kafka_audit.configuration.starts.after_config import refusal_after_config
-from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
 from kafka_audit.model.tables import BrokerProperty
 
 _OWN_PAGE = frozenset({StartRule.NOT_ADVERTISED, StartRule.NOT_MAPPED, StartRule.MECHANISM_NOT_ENABLED})
@@ -19,7 +15,7 @@ _OWN_PAGE = frozenset({StartRule.NOT_ADVERTISED, StartRule.NOT_MAPPED, StartRule
 
 
 @check(code="KA310", severity=Severity.CRITICAL)
-def configuration_refused(view: ClusterView) -> Iterator[Judgement]:
+def configuration_refused(view: ClusterView) -> Judgements:
     """Kafka rejects the configuration file."""
     yield from no_files(view)
     for broker, lines in sorted(view.settings.files.items()):
@@ -35,7 +31,7 @@ def configuration_refused(view: ClusterView) -> Iterator[Judgement]:
 
 def _judged(
     view: ClusterView, broker: int, lines: Mapping[str, BrokerProperty], known: tuple[str, ...], evidence: Mapping[str, object]
-) -> Iterator[Judgement]:
+) -> Judgements:
     held = {key: row.value for key, row in lines.items()}
     refusal = start_refusal(start_values(held, known[-1]), known[-1])
     if refusal is None and len(known) == 1:

@@ -1,14 +1,10 @@
-"""KA304."""
-
 from collections import defaultdict
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
 from kafka_audit.checks.gaps import MOVING, no_endpoints, worst_each
 from kafka_audit.cluster.listeners.endpoints import AdvertisedEndpoint
-from kafka_audit.cluster.view import ClusterView
 from kafka_audit.compare.addresses import canonical_address
-from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.text import brokers as named
 
 OLD_ENOUGH_MS = 60_000
@@ -16,14 +12,14 @@ OLD_ENOUGH_MS = 60_000
 
 
 @check(code="KA304", severity=Severity.CRITICAL)
-def duplicate_endpoint(view: ClusterView) -> Iterator[Judgement]:
+def duplicate_endpoint(view: ClusterView) -> Judgements:
     """Two brokers advertise the same host and port."""
     endpoints = view.endpoints.all
     gap = tuple(no_endpoints(view, endpoints))
     yield from gap or worst_each(_judged(view, endpoints))
 
 
-def _judged(view: ClusterView, endpoints: Collection[AdvertisedEndpoint]) -> Iterator[Judgement]:
+def _judged(view: ClusterView, endpoints: Collection[AdvertisedEndpoint]) -> Judgements:
     sharing: dict[tuple[str, int], set[int]] = defaultdict(set)
     for endpoint in endpoints:
         sharing[canonical_address(endpoint.host, endpoint.port)].add(endpoint.broker_id)
@@ -50,7 +46,7 @@ def _judged(view: ClusterView, endpoints: Collection[AdvertisedEndpoint]) -> Ite
         )
     if unread:
         error, needs = f"the listeners of {named(unread)} are unknown", f"DescribeConfigs on Cluster, answered by {named(unread)}"
-        yield view.judge("cluster", Status.UNKNOWN, who="any broker", error=error, needs=needs)
+        yield view.unknown("cluster", error, needs, who="any broker")
 
 
 def _answered(view: ClusterView) -> frozenset[int]:

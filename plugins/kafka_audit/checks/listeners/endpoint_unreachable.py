@@ -1,15 +1,12 @@
-"""KA301."""
+from collections.abc import Iterable
 
-from collections.abc import Iterable, Iterator
-
-from kafka_audit.checks import check
-from kafka_audit.cluster.view import AdvertisedEndpoint, ClusterView
+from kafka_audit.checks import ClusterView, Judgement, Judgements, Severity, Status, check
+from kafka_audit.cluster.listeners.endpoints import AdvertisedEndpoint
 from kafka_audit.faults.serve_edges import BROKEN, IN_MOTION, WORKS, ServeEdge, ServeEdges, least_served
-from kafka_audit.model.finding import Judgement, Severity, Status
 
 
 @check(code="KA301", severity=Severity.HIGH)
-def endpoint_unreachable(view: ClusterView) -> Iterator[Judgement]:
+def endpoint_unreachable(view: ClusterView) -> Judgements:
     """An advertised endpoint cannot be reached from a client vantage."""
     edges = view.derived(ServeEdges)
     for endpoint in view.advertised:
@@ -30,11 +27,15 @@ def endpoint_judgement(
     evidence = {"broker": endpoint.broker_id, "host": endpoint.host, "port": endpoint.port, "listener": endpoint.listener}
     worst = least_served(edges)
     if not worst and of_brokers:
-        reason = "brokers use it, and no broker's is reached from there"
-        return view.judge(endpoint.resource, Status.NOT_APPLICABLE, evidence, reason=reason)
+        return view.not_applicable(endpoint.resource, "brokers use it, and no broker's is reached from there", evidence)
     if not worst:
-        unknown = {"error": "not probed", "needs": "a vantage with role client that probes this listener"}
-        return view.judge(endpoint.resource, Status.UNKNOWN, {**evidence, **unknown}, reached=reached or None)
+        return view.unknown(
+            endpoint.resource,
+            "not probed",
+            "a vantage with role client that probes this listener",
+            evidence,
+            reached=reached or None,
+        )
     status = {BROKEN: Status.FAIL, WORKS: Status.PASS}.get(worst[0].state, Status.UNKNOWN)
     layer = worst[0].stop
     return view.judge(

@@ -1,17 +1,12 @@
-"""KA313."""
-
-from collections.abc import Iterator
 from dataclasses import replace
 
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
 from kafka_audit.checks.gaps import MOVING, no_reach
-from kafka_audit.cluster.view import ClusterView
 from kafka_audit.faults.serve_edges import ServeEdges
-from kafka_audit.model.finding import Judgement, Severity, Status
 
 
 @check(code="KA313", severity=Severity.MEDIUM)
-def endpoint_without_mapping(view: ClusterView) -> Iterator[Judgement]:
+def endpoint_without_mapping(view: ClusterView) -> Judgements:
     """`reach` maps some brokers of a listener, but not all."""
     edges = view.derived(ServeEdges)
     yield from no_reach(view, edges.from_worker)

@@ -1,15 +1,9 @@
-"""KA302."""
-
-from collections.abc import Iterator
-
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Confidence, Judgement, Judgements, Severity, Status, check
 from kafka_audit.cluster.listeners.principals import file_of
-from kafka_audit.cluster.view import ClusterView
 from kafka_audit.faults.edges import CONTROL, REPLICATE, Edge
 from kafka_audit.faults.facts import Facts, facts_of
 from kafka_audit.faults.read import BROKEN, UNDECIDED, EdgeReading, reading_of
 from kafka_audit.faults.serve_edges import NETWORK
-from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
 from kafka_audit.model.text import brokers, listing
 
 _CODE = "KA302"
@@ -18,7 +12,7 @@ _VANTAGE = "a vantage with role broker"
 
 
 @check(code=_CODE, severity=Severity.CRITICAL, parts=("brokers", "views"))
-def inter_broker_endpoint_unreachable(view: ClusterView) -> Iterator[Judgement]:
+def inter_broker_endpoint_unreachable(view: ClusterView) -> Judgements:
     """A broker cannot reach the address that another broker, or it itself, advertises for inter-broker traffic."""
     facts = facts_of(view)
     for broker in view.brokers:
@@ -52,7 +46,7 @@ def _judged(facts: Facts, edge: Edge, reading: EdgeReading) -> Judgement:
     error, needs = _gap(facts, edge, reading)
     if not error:
         return view.judge(resource, Status.PASS, known)
-    return view.judge(resource, Status.UNKNOWN, known, error=error, needs=needs)
+    return view.unknown(resource, error, needs, known)
 
 
 def _is_cut(facts: Facts, edge: Edge, reading: EdgeReading) -> bool:

@@ -1,14 +1,10 @@
-"""KA311."""
+from collections.abc import Mapping
 
-from collections.abc import Iterator, Mapping
-
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
 from kafka_audit.checks.gaps import no_files
 from kafka_audit.cluster.listeners.inter_broker import PROTOCOLS
-from kafka_audit.cluster.view import ClusterView
 from kafka_audit.compare.listener_names import canonical_listener
 from kafka_audit.model.addresses.advertised_listeners import INSTEAD, KEY, entries, protocols_by_listener
-from kafka_audit.model.finding import Judgement, Severity, Status
 
 _KEYS = ("inter.broker.listener.name", "security.inter.broker.protocol", "advertised.listeners", "listeners")
 
@@ -23,7 +19,7 @@ _DEFAULT = "PLAINTEXT"
 
 
 @check(code="KA311", severity=Severity.CRITICAL, by_files=True)
-def inter_broker_listener_undefined(view: ClusterView) -> Iterator[Judgement]:
+def inter_broker_listener_undefined(view: ClusterView) -> Judgements:
     """The inter-broker listener is not among the advertised listeners."""
     yield from no_files(view)
     between = view.next_start
@@ -31,8 +27,7 @@ def inter_broker_listener_undefined(view: ClusterView) -> Iterator[Judgement]:
         used, hidden = between.listener(broker), [key for key in _KEYS if key in lines and lines[key].value is None]
         if hidden or used is None:
             error = f"{hidden[0]} contains a placeholder" if hidden else "its inter-broker listener is unknown"
-            facts = {"who": f"broker {broker}", "error": error, "needs": "the file as the broker reads it"}
-            yield view.judge(f"broker/{broker}", Status.UNKNOWN, facts)
+            yield view.unknown(f"broker/{broker}", error, "the file as the broker reads it", who=f"broker {broker}")
             continue
         properties = {key: row.value for key, row in lines.items() if row.value}
         names = list(dict.fromkeys(entry.listener for entry in entries(properties)))
@@ -40,8 +35,7 @@ def inter_broker_listener_undefined(view: ClusterView) -> Iterator[Judgement]:
         says = _NO_PROTOCOL.format(used.name) if _without_protocol(properties) else _NOT_ADVERTISED.format(",".join(names))
         evidence = {"broker": broker, "listener": used.name, "advertised": tuple(names), "kafka_says": says}
         evidence["key"] = between.settings.first_set(broker, *_KEYS)
-        status = Status.PASS if used.name in names else Status.FAIL
-        yield view.judge(f"broker/{broker}", status, evidence)
+        yield view.judge(f"broker/{broker}", Status.PASS if used.name in names else Status.FAIL, evidence)
 
 
 def _without_protocol(properties: Mapping[str, str]) -> bool:

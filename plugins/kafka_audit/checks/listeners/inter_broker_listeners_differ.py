@@ -1,21 +1,16 @@
-"""KA312."""
-
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import replace
 
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
 from kafka_audit.checks.gaps import no_brokers
 from kafka_audit.cluster.listeners.inter_broker import InterBroker, Listener
-from kafka_audit.cluster.view import ClusterView
-from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.text import brokers
 
 _KEYS = ("inter.broker.listener.name", "security.inter.broker.protocol")
 
 
 @check(code="KA312", severity=Severity.CRITICAL, by_files=True)
-def inter_broker_listeners_differ(view: ClusterView) -> Iterator[Judgement]:
+def inter_broker_listeners_differ(view: ClusterView) -> Judgements:
     """Brokers use different inter-broker listeners, or different security on them."""
     between = view.inter_broker
     used = {broker: reported for broker in between.brokers if (reported := between.listener(broker)) is not None}

@@ -1,22 +1,16 @@
-"""KA306."""
-
-from collections.abc import Iterator
-
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
 from kafka_audit.checks.configuration.effective import Effective, commonest, unknown_judgement, unread_judgements
-from kafka_audit.cluster.view import ClusterView
-from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.text import brokers
 
 _NAME, _PROTOCOL = "inter.broker.listener.name", "security.inter.broker.protocol"
 
 
 @check(code="KA306", severity=Severity.MEDIUM, by_files=True)
-def inter_broker_settings_differ(view: ClusterView) -> Iterator[Judgement]:
+def inter_broker_settings_differ(view: ClusterView) -> Judgements:
     """Brokers have different settings for the inter-broker listener."""
     effective = Effective(view)
     if len(effective.brokers) == 1:
-        yield view.judge("cluster", Status.NOT_APPLICABLE, reason="a single broker is known")
+        yield view.not_applicable("cluster", "a single broker is known")
         return
     yield from unread_judgements(effective)
     named = {broker: setting for broker in effective.brokers if (setting := _named(effective, broker)) is not None}
@@ -32,8 +26,7 @@ def inter_broker_settings_differ(view: ClusterView) -> Iterator[Judgement]:
         evidence: dict[str, object] = {"broker": broker, "listener": listener, "key": key or _NAME, "how": how}
         evidence["other_brokers"] = tuple(sorted(others))
         evidence |= {"usual": usual, "others": brokers(others), "say": "has" if len(others) == 1 else "have"}
-        status = Status.PASS if listener == usual else Status.FAIL
-        yield view.judge(f"broker/{broker}", status, evidence)
+        yield view.judge(f"broker/{broker}", Status.PASS if listener == usual else Status.FAIL, evidence)
 
 
 def _named(effective: Effective, broker: int) -> tuple[str, str] | None:

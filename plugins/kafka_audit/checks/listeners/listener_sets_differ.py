@@ -1,19 +1,15 @@
-"""KA305."""
-
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
 from kafka_audit.checks.gaps import MOVING, no_registrations
 from kafka_audit.cluster.listeners.principals import file_of
-from kafka_audit.cluster.view import ClusterView
-from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import RegisteredBroker, RegisteredEndpoint
 
 
 @check(code="KA305", severity=Severity.MEDIUM)
-def listener_sets_differ(view: ClusterView) -> Iterator[Judgement]:
+def listener_sets_differ(view: ClusterView) -> Judgements:
     """Brokers have different listeners, or different protocols for the same listener."""
     known = _by_settings(view) if view.kraft else _registered(view)
     gap = tuple(_unknown_listeners(view, known) if view.kraft else no_registrations(view))
@@ -29,7 +25,7 @@ def listener_sets_differ(view: ClusterView) -> Iterator[Judgement]:
         yield from _of_listener(view, listener, listeners[listener], brokers)
 
 
-def _of_listener(view: ClusterView, listener: str, protocols: dict[int, str], brokers: Sequence[int]) -> Iterator[Judgement]:
+def _of_listener(view: ClusterView, listener: str, protocols: dict[int, str], brokers: Sequence[int]) -> Judgements:
     """Judge one listener at brokers whose listeners are known, and at those that views show to lack it."""
     moving, lacking = _moving(view), view.lacking.get(listener, frozenset())
     for broker in lacking & protocols.keys():
@@ -76,7 +72,7 @@ def _registered(view: ClusterView) -> Mapping[int, Mapping[str, str] | None]:
     return reported
 
 
-def _unknown_listeners(view: ClusterView, reported: Mapping[int, Mapping[str, str] | None]) -> Iterator[Judgement]:
+def _unknown_listeners(view: ClusterView, reported: Mapping[int, Mapping[str, str] | None]) -> Judgements:
     for broker in sorted(broker for broker, listeners in reported.items() if listeners is None):
         needs = f"DescribeConfigs on Cluster, answered by broker {broker}, or {file_of(broker)}"
         error = f"its {'other ' if broker in view.unlisted else ''}listeners are unknown"

@@ -1,18 +1,13 @@
-"""KA322."""
-
 from collections import defaultdict
-from collections.abc import Iterator
 
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Judgement, Judgements, Severity, Status, check
 from kafka_audit.checks.gaps import MOVING, no_endpoints, worst_each
 from kafka_audit.cluster.listeners.endpoints import AdvertisedEndpoint
-from kafka_audit.cluster.view import ClusterView
 from kafka_audit.compare.addresses import canonical_address
-from kafka_audit.model.finding import Judgement, Severity, Status
 
 
 @check(code="KA322", severity=Severity.HIGH)
-def listeners_share_address(view: ClusterView) -> Iterator[Judgement]:
+def listeners_share_address(view: ClusterView) -> Judgements:
     """Two listeners of a broker with different security advertise the same address."""
     endpoints = view.endpoints.all
     yield from no_endpoints(view, endpoints)

@@ -1,20 +1,16 @@
-"""KA315."""
-
 from collections import defaultdict
-from collections.abc import Iterator
 
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Judgement, Judgements, Severity, Status, check
 from kafka_audit.checks.gaps import no_reach
+from kafka_audit.cluster.listeners.endpoints import AdvertisedEndpoint
 from kafka_audit.cluster.listeners.inter_broker import TLS
-from kafka_audit.cluster.view import AdvertisedEndpoint, ClusterView
 from kafka_audit.compare.addresses import canonical_text
 from kafka_audit.faults.serve_edges import ServeEdge, ServeEdges
-from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.text import listing
 
 
 @check(code="KA315", severity=Severity.HIGH)
-def mappings_share_address(view: ClusterView) -> Iterator[Judgement]:
+def mappings_share_address(view: ClusterView) -> Judgements:
     """`reach` maps two advertised addresses to one address."""
     edges = view.derived(ServeEdges).from_worker
     yield from no_reach(view, edges)
@@ -38,6 +34,5 @@ def _judged(view: ClusterView, edge: ServeEdge, others: list[AdvertisedEndpoint]
         return view.judge(own.resource, Status.PASS, evidence)
     if encrypted and answered_by is None:
         error = f"it shares {edge.via} with others, and the endpoint did not report a broker id"
-        needs = "DescribeConfigs on Cluster"
-        return view.judge(own.resource, Status.UNKNOWN, evidence, who=own.address, error=error, needs=needs)
+        return view.unknown(own.resource, error, "DescribeConfigs on Cluster", evidence, who=own.address)
     return view.judge(own.resource, Status.FAIL, evidence)

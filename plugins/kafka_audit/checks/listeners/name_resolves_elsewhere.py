@@ -1,16 +1,10 @@
-"""KA317."""
-
-from collections.abc import Iterator
-
-from kafka_audit.checks import check
-from kafka_audit.cluster.view import ClusterView
+from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
 from kafka_audit.faults.resolved_names import ResolvedNames
-from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.text import listing
 
 
 @check(code="KA317", severity=Severity.INFO)
-def name_resolves_elsewhere(view: ClusterView) -> Iterator[Judgement]:
+def name_resolves_elsewhere(view: ClusterView) -> Judgements:
     """An advertised name of a broker or controller resolves to other addresses than in the previous snapshot."""
     names = view.derived(ResolvedNames)
     now, earlier = names.now, names.earlier
@@ -29,8 +23,7 @@ def name_resolves_elsewhere(view: ClusterView) -> Iterator[Judgement]:
     elif compared:
         yield view.judge("cluster", Status.PASS, compared=len(compared))
     elif earlier and not now:
-        error, needs = "no advertised name resolved", "a vantage that resolves the advertised names"
-        yield view.judge("cluster", Status.UNKNOWN, error=error, needs=needs)
+        yield view.unknown("cluster", "no advertised name resolved", "a vantage that resolves the advertised names")
     else:
         reason = "no previous snapshot" if view.previous is None else "no name was probed in both snapshots"
-        yield view.judge("cluster", Status.NOT_APPLICABLE, reason=reason)
+        yield view.not_applicable("cluster", reason)

@@ -1,25 +1,19 @@
-"""KA316."""
-
-from collections.abc import Iterator
-
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
 from kafka_audit.checks.alike_brokers import one_finding
 from kafka_audit.checks.gaps import no_endpoints
 from kafka_audit.cluster.hosts import inside_of, kind_of
-from kafka_audit.cluster.view import ClusterView
 from kafka_audit.compare.addresses import canonical_host
 from kafka_audit.faults.serve_edges import ServeEdges
-from kafka_audit.model.finding import Judgement, Severity, Status
 
 
 @check(code="KA316", severity=Severity.LOW)
-def names_resolve_inside(view: ClusterView) -> Iterator[Judgement]:
+def names_resolve_inside(view: ClusterView) -> Judgements:
     """Every advertised name of a broker resolves only inside Kubernetes or another network."""
     yield from one_finding(view, _judged(view))
     yield from no_endpoints(view, view.endpoints.all)
 
 
-def _judged(view: ClusterView) -> Iterator[Judgement]:
+def _judged(view: ClusterView) -> Judgements:
     resolved = view.derived(ServeEdges).resolved_by_clients
     for broker in sorted({endpoint.broker_id for endpoint in view.endpoints.all}):
         own = view.endpoints.of(broker)

@@ -1,13 +1,10 @@
-"""KA321."""
-
 from collections.abc import Iterator
 
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Judgement, Judgements, Severity, Status, check
 from kafka_audit.checks.incident import Case, at_the_broker, connection_opens
 from kafka_audit.checks.own_logs import OwnLog, own_logs
 from kafka_audit.cluster.answers.log_lines import quoted
-from kafka_audit.cluster.view import ClusterView
-from kafka_audit.model.finding import Finding, Judgement, Severity, Status
+from kafka_audit.model.finding import Finding
 from kafka_audit.model.tables import LogLine
 from kafka_audit.model.text import listing
 
@@ -21,7 +18,7 @@ _FIRST_WORDS = {b"HTTP": "HTTP", b"GET ": "HTTP", b"POST": "HTTP", b"SSH-": "SSH
 
 
 @check(code="KA321", severity=Severity.HIGH)
-def process_exhausted(view: ClusterView) -> Iterator[Judgement]:
+def process_exhausted(view: ClusterView) -> Judgements:
     """A broker or controller ran out of memory, file handles or memory maps, and its process stays up."""
     for log in own_logs(view, "KA321", _FILES, of_controllers=True):
         if isinstance(log, Judgement):

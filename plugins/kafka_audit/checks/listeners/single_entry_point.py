@@ -1,18 +1,12 @@
-"""KA314."""
-
-from collections.abc import Iterator
-
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Judgement, Judgements, Severity, Status, check
 from kafka_audit.checks.gaps import no_reach
 from kafka_audit.cluster.hosts import kind_of
-from kafka_audit.cluster.view import ClusterView
 from kafka_audit.compare.addresses import canonical_host
 from kafka_audit.faults.serve_edges import ServeEdge, ServeEdges
-from kafka_audit.model.finding import Judgement, Severity, Status
 
 
 @check(code="KA314", severity=Severity.LOW)
-def single_entry_point(view: ClusterView) -> Iterator[Judgement]:
+def single_entry_point(view: ClusterView) -> Judgements:
     """All mappings of `reach` go through one host."""
     edges = view.derived(ServeEdges)
     gap = tuple(no_reach(view, edges.from_worker))
@@ -27,13 +21,12 @@ def _judged(view: ClusterView, mapped: list[ServeEdge]) -> Judgement:
     count = len({edge.endpoint.broker_id for edge in mapped})
     evidence = {"count": count, "listeners": tuple(sorted({edge.endpoint.listener for edge in mapped})), "hosts": tuple(hosts)}
     if count == 1:
-        return view.judge("cluster", Status.NOT_APPLICABLE, evidence, reason="`reach` maps one broker (KA612)")
+        return view.not_applicable("cluster", "`reach` maps one broker (KA612)", evidence)
     if len(hosts) > 1 or any(len(edge.addresses) > 1 for edge in mapped):
         return view.judge("cluster", Status.PASS, evidence)
     if (kind_of(hosts[0]) or "").startswith("a loopback"):
-        reason = "the worker connects to itself, through its own tunnel"
-        return view.judge("cluster", Status.NOT_APPLICABLE, evidence, reason=reason)
+        return view.not_applicable("cluster", "the worker connects to itself, through its own tunnel", evidence)
     if not any(edge.addresses or edge.connects for edge in mapped):
         error, needs = f"{hosts[0]} did not resolve", "a name in `reach` that this worker resolves"
-        return view.judge("cluster", Status.UNKNOWN, evidence, who=f"{count} brokers", error=error, needs=needs)
+        return view.unknown("cluster", error, needs, evidence, who=f"{count} brokers")
     return view.judge("cluster", Status.FAIL, evidence, host=hosts[0])

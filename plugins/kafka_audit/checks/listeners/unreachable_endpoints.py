@@ -4,13 +4,14 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
+from kafka_audit.checks import Status
 from kafka_audit.checks.incident import Case, StoryFacts, connection_opens, evidence_of, evidence_of_edges
 from kafka_audit.checks.listeners.client_vantages import Reach, no_such_name, split_answers
 from kafka_audit.checks.repair import advertise, connect_commands
 from kafka_audit.cluster.hosts import inside_of, means_itself
 from kafka_audit.faults.serve_edges import NETWORK
 from kafka_audit.model.commands import Line
-from kafka_audit.model.finding import Evidence, Finding, Status
+from kafka_audit.model.finding import Evidence, Finding
 from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.text import listing
 

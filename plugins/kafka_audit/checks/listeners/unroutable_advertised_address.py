@@ -1,27 +1,23 @@
-"""KA303."""
-
-from collections.abc import Collection, Iterator
+from collections.abc import Collection
 from dataclasses import replace
 
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
 from kafka_audit.checks.gaps import MOVING, no_endpoints, worst_each
 from kafka_audit.cluster.hosts import dialled_hosts, kind_of
 from kafka_audit.cluster.listeners.endpoints import AdvertisedEndpoint
-from kafka_audit.cluster.view import ClusterView
 from kafka_audit.compare.addresses import canonical_host
 from kafka_audit.faults.serve_edges import ServeEdges
-from kafka_audit.model.finding import Judgement, Severity, Status
 
 
 @check(code="KA303", severity=Severity.HIGH)
-def unroutable_advertised_address(view: ClusterView) -> Iterator[Judgement]:
+def unroutable_advertised_address(view: ClusterView) -> Judgements:
     """A broker advertises an address that only its own host or network can use."""
     endpoints = view.endpoints.all
     gap = tuple(no_endpoints(view, endpoints))
     yield from gap or worst_each(_judged(view, endpoints))
 
 
-def _judged(view: ClusterView, endpoints: Collection[AdvertisedEndpoint]) -> Iterator[Judgement]:
+def _judged(view: ClusterView, endpoints: Collection[AdvertisedEndpoint]) -> Judgements:
     edges, moving = view.derived(ServeEdges), view.endpoints.moved
     hosts = dialled_hosts(view, endpoints, (edge.via for edge in edges.every if edge.via is not None))
     for endpoint in endpoints:

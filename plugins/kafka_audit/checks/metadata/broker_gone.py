@@ -1,14 +1,12 @@
-"""KA113."""
-
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Confidence, Judgement, Judgements, Severity, Status, check
 from kafka_audit.cluster.held_up_by import waiting_for
-from kafka_audit.cluster.view import ClusterView, HeldView
+from kafka_audit.cluster.views import HeldView
 from kafka_audit.faults.facts import facts_of
 from kafka_audit.faults.read import BROKEN, UNDECIDED, EdgeReading, reading_of
-from kafka_audit.model.finding import HEDGE, Confidence, Judgement, Severity, Status
+from kafka_audit.model.finding import HEDGE
 from kafka_audit.model.text import listing
 
 _UNLISTED = {
@@ -24,7 +22,7 @@ _IN_MOTION = {
 
 
 @check(code="KA113", severity=Severity.HIGH, parts=("brokers", "topics"))
-def broker_gone(view: ClusterView) -> Iterator[Judgement]:
+def broker_gone(view: ClusterView) -> Judgements:
     """A broker is no longer registered, but the previous snapshot, an assignment or the cluster file contains it."""
     registered = {*view.brokers, *view.unlisted, *_answering(view, view.held_views)}
     before = {*view.brokers_before, *_answering(view, view.held_views_before)}

@@ -1,17 +1,13 @@
-"""KA115."""
+from collections.abc import Iterable
 
-from collections.abc import Iterable, Iterator
-
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Confidence, Judgements, Severity, Status, check
 from kafka_audit.checks.gaps import ONCE
 from kafka_audit.cluster.registry import RegisteredAddress
-from kafka_audit.cluster.view import ClusterView
 from kafka_audit.compare.addresses import address_text, canonical_text
-from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
 
 
 @check(code="KA115", severity=Severity.HIGH, parts=("brokers", "topics"))
-def broker_id_changed(view: ClusterView) -> Iterator[Judgement]:
+def broker_id_changed(view: ClusterView) -> Judgements:
     """A broker came back under another id, and partitions are still assigned to its former one."""
     gap = view.gap_earlier("brokers")
     if gap is not None and gap.whole:

@@ -1,23 +1,16 @@
-"""KA114."""
-
-from collections.abc import Iterator
-
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
 from kafka_audit.cluster.answers.log_lines import says, when
-from kafka_audit.cluster.view import ClusterView
-from kafka_audit.model.finding import Judgement, Severity, Status
 
 
 @check(code="KA114", severity=Severity.HIGH)
-def broker_id_taken(view: ClusterView) -> Iterator[Judgement]:
+def broker_id_taken(view: ClusterView) -> Judgements:
     """Two processes have the same broker id."""
     if not view.kraft:
-        reason = "with ZooKeeper the second process exits at its start"
-        yield view.judge("cluster", Status.NOT_APPLICABLE, reason=reason)
+        yield view.not_applicable("cluster", "with ZooKeeper the second process exits at its start")
         return
     reads = {read.observer.removeprefix("logs:"): read for read in view.last_reads if read.observer.startswith("logs:")}
     if not reads:
-        yield view.judge("cluster", Status.NOT_APPLICABLE, reason="the cluster file names no `logs`")
+        yield view.not_applicable("cluster", "the cluster file names no `logs`")
         return
     for name, read in sorted(reads.items()):
         broker = int(name) if name.isdecimal() else None
@@ -30,6 +23,6 @@ def broker_id_taken(view: ClusterView) -> Iterator[Judgement]:
             yield view.judge(f"broker/{broker}", Status.FAIL, evidence, why=why)
         elif read.outcome == "failed":
             needs = read.needs or f"the log of broker {broker}"
-            yield view.judge(f"broker/{broker}", Status.UNKNOWN, evidence, error=read.error or "not read", needs=needs)
+            yield view.unknown(f"broker/{broker}", read.error or "not read", needs, evidence)
         else:
             yield view.judge(f"broker/{broker}", Status.PASS, evidence)

@@ -1,15 +1,11 @@
-"""KA105."""
-
-from collections.abc import Iterator
-
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Judgements, Severity, check
 from kafka_audit.checks.metadata.view_differences import holders, judgement, list_of, view_effects
-from kafka_audit.cluster.view import ClusterView, Disagreement, Observer
-from kafka_audit.model.finding import Judgement, Severity
+from kafka_audit.cluster.answers.observers import Observer
+from kafka_audit.cluster.view import Disagreement
 
 
 @check(code="KA105", severity=Severity.HIGH, parts=("brokers", "views"))
-def broker_missing_from_view(view: ClusterView) -> Iterator[Judgement]:
+def broker_missing_from_view(view: ClusterView) -> Judgements:
     """A broker does not list a broker that is registered in ZooKeeper, or lists no broker."""
     newest = holders(view)
     known = "registered broker that has the same listener" if newest is None else "broker of the newest view"

@@ -1,18 +1,14 @@
-"""KA111."""
+from collections.abc import Mapping
 
-from collections.abc import Iterator, Mapping
-
-from kafka_audit.checks import check
-from kafka_audit.cluster.view import ClusterView
+from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
 from kafka_audit.faults.identities import answering_brokers
-from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import SourceRead
 
 _OPERATION = "DescribeConfigs identity"
 
 
 @check(code="KA111", severity=Severity.CRITICAL)
-def endpoint_answered_by_other(view: ClusterView) -> Iterator[Judgement]:
+def endpoint_answered_by_other(view: ClusterView) -> Judgements:
     """Another broker, or another cluster, answers at the endpoint that a broker advertises."""
     answering, refused, asked = view.derived(answering_brokers), _refused(view), _asked(view)
     for endpoint in view.advertised:

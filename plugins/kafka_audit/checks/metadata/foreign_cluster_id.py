@@ -1,19 +1,16 @@
-"""KA110."""
-
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Confidence, Judgements, Severity, Status, check
 from kafka_audit.checks.gaps import ONCE
 from kafka_audit.checks.incident import Case, StoryFacts
 from kafka_audit.checks.metadata.view_differences import judgement, view_effects
-from kafka_audit.cluster.view import ClusterView, HeldView
+from kafka_audit.cluster.views import HeldView
 from kafka_audit.faults.edges import Effect
-from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
 
 
 @check(code="KA110", severity=Severity.CRITICAL, parts=("cluster id",))
-def foreign_cluster_id(view: ClusterView) -> Iterator[Judgement]:
+def foreign_cluster_id(view: ClusterView) -> Judgements:
     """A broker belongs to a cluster other than the audited one."""
     if view.kraft:
         yield from _in_kraft(view)
@@ -33,7 +30,7 @@ def foreign_cluster_id(view: ClusterView) -> Iterator[Judgement]:
         )
 
 
-def _in_kraft(view: ClusterView) -> Iterator[Judgement]:
+def _in_kraft(view: ClusterView) -> Judgements:
     """Judge brokers by the id that is expected, else by that of most of them."""
     now, before = _cluster_ids(view.held_views), _cluster_ids(view.held_views_before)
     if not now:
@@ -44,7 +41,7 @@ def _in_kraft(view: ClusterView) -> Iterator[Judgement]:
     expected = None if view.info is None else view.info.expect_cluster_id
     if expected is None and len(holders) < 2:  # noqa: PLR2004 -- one id has nothing beside it
         reason = "all brokers that answered report one id, and the cluster file has no `expect.cluster_id`"
-        yield view.judge("cluster", Status.NOT_APPLICABLE, reason=reason)
+        yield view.not_applicable("cluster", reason)
         return
     right = expected or max(holders, key=lambda holder: (holders[holder], holder))
     confidence = Confidence.MEASURED if expected else Confidence.INFERRED

@@ -3,14 +3,14 @@
 from collections.abc import Iterable
 from typing import Any
 
-from kafka_audit.checks import log_quotes
+from kafka_audit.checks import Confidence, Status, log_quotes
 from kafka_audit.checks.incident import Case, StoryFacts, evidence_of, zookeeper_lists
 from kafka_audit.checks.repair import connect_commands_to, last_in_sync
 from kafka_audit.cluster.answers.reads import addresses_of
 from kafka_audit.cluster.held_up_by import Partition, all_waiting_known, waiting_for
 from kafka_audit.compare.addresses import canonical_text
 from kafka_audit.faults.solver import Diagnosis, coordinating
-from kafka_audit.model.finding import Confidence, Evidence, Finding, Resource, Status, Step
+from kafka_audit.model.finding import Evidence, Finding, Resource, Step
 from kafka_audit.model.text import brokers, counted
 
 

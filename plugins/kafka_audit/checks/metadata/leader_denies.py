@@ -1,19 +1,13 @@
-"""KA104."""
-
-from collections.abc import Iterator
-
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
 from kafka_audit.checks.gaps import MOVING, nothing_asked
 from kafka_audit.cluster.answers.broker_reads import LIST_OFFSETS, BrokerReads, first_partitions
-from kafka_audit.cluster.view import ClusterView
-from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import LeadershipAnswer, LeadershipAsked
 
 _DENIALS = {3: "UNKNOWN_TOPIC_OR_PARTITION", 6: "NOT_LEADER_OR_FOLLOWER", 74: "FENCED_LEADER_EPOCH", 75: "UNKNOWN_LEADER_EPOCH"}
 
 
 @check(code="KA104", severity=Severity.CRITICAL)
-def leader_denies(view: ClusterView) -> Iterator[Judgement]:
+def leader_denies(view: ClusterView) -> Judgements:
     """The registered leader of a partition rejects requests for it."""
     reads = BrokerReads(view.last_reads, LIST_OFFSETS)
     yield from nothing_asked(view, reads)
@@ -34,8 +28,7 @@ def leader_denies(view: ClusterView) -> Iterator[Judgement]:
             yield view.judge(resource, Status.PASS, evidence, led=asked[broker].as_leader)
         else:
             gap, reason = reads.gap(broker), {"reason": "it leads no partition, and no view lists a replica of it as offline"}
-            status = Status.UNKNOWN if gap else Status.NOT_APPLICABLE
-            yield view.judge(resource, status, {**evidence, **(gap or reason)})
+            yield view.judge(resource, Status.UNKNOWN if gap else Status.NOT_APPLICABLE, {**evidence, **(gap or reason)})
 
 
 def _denies(row: LeadershipAnswer) -> bool:

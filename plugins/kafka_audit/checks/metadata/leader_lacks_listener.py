@@ -1,18 +1,15 @@
-"""KA103."""
+from collections.abc import Collection
 
-from collections.abc import Collection, Iterator
-
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Judgements, Severity, check
 from kafka_audit.checks.incident import Case, StoryFacts, evidence_of
 from kafka_audit.checks.metadata.view_differences import judgement, partition_evidence, view_effects
-from kafka_audit.cluster.view import ClusterView
 from kafka_audit.compare.addresses import address_text
-from kafka_audit.model.finding import Finding, Judgement, Severity
+from kafka_audit.model.finding import Finding
 from kafka_audit.model.text import named_nodes
 
 
 @check(code="KA103", severity=Severity.HIGH, parts=("brokers", "topics", "views"))
-def leader_lacks_listener(view: ClusterView) -> Iterator[Judgement]:
+def leader_lacks_listener(view: ClusterView) -> Judgements:
     """A partition's leader does not have the listener that clients use."""
     for observer, effect in view_effects(view, "listener"):
         difference = effect.difference

@@ -1,15 +1,9 @@
-"""KA102."""
-
-from collections.abc import Iterator
-
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Judgements, Severity, check
 from kafka_audit.checks.metadata.view_differences import holders, judgement, partition_evidence, view_effects
-from kafka_audit.cluster.view import ClusterView
-from kafka_audit.model.finding import Judgement, Severity
 
 
 @check(code="KA102", severity=Severity.CRITICAL, parts=("brokers", "topics", "views"))
-def leader_not_available(view: ClusterView) -> Iterator[Judgement]:
+def leader_not_available(view: ClusterView) -> Judgements:
     """A broker reports no leader for a partition whose leader is registered."""
     newest = holders(view)
     right, held = "ZooKeeper has a registered leader", "ZooKeeper has a registered leader"

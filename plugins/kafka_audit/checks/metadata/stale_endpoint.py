@@ -1,20 +1,14 @@
-"""KA106."""
-
-from collections.abc import Iterator
-
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Judgements, Severity, check
 from kafka_audit.checks.metadata.view_differences import judgement, view_effects
-from kafka_audit.cluster.view import ClusterView, Disagreement
-from kafka_audit.model.finding import Judgement, Severity, Status
+from kafka_audit.cluster.view import Disagreement
 from kafka_audit.model.text import brokers
 
 
 @check(code="KA106", severity=Severity.HIGH, parts=("brokers", "views"))
-def stale_endpoint(view: ClusterView) -> Iterator[Judgement]:
+def stale_endpoint(view: ClusterView) -> Judgements:
     """A broker reports an address for a broker that is not the registered one, or lists a broker that is not registered."""
     if view.kraft:
-        reason = "the cluster runs in KRaft mode, without ZooKeeper"
-        yield view.judge("cluster", Status.NOT_APPLICABLE, who="any broker", reason=reason)
+        yield view.not_applicable("cluster", "the cluster runs in KRaft mode, without ZooKeeper", who="any broker")
         return
     unregistered = {observer.name: effect for observer, effect in view_effects(view, "unregistered")}
     for observer, effect_on_addresses in view_effects(view, "endpoint"):

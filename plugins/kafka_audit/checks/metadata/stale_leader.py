@@ -1,15 +1,9 @@
-"""KA101."""
-
-from collections.abc import Iterator
-
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Judgements, Severity, check
 from kafka_audit.checks.metadata.view_differences import holders, judgement, partition_evidence, view_effects
-from kafka_audit.cluster.view import ClusterView
-from kafka_audit.model.finding import Judgement, Severity
 
 
 @check(code="KA101", severity=Severity.CRITICAL, parts=("topics", "views"))
-def stale_leader(view: ClusterView) -> Iterator[Judgement]:
+def stale_leader(view: ClusterView) -> Judgements:
     """A broker reports a leader that differs from ZooKeeper; in KRaft, one of an older leader epoch than other brokers have."""
     newest = holders(view)
     for observer, effect in view_effects(view, "leader"):

@@ -1,24 +1,17 @@
-"""KA109."""
-
-from collections.abc import Iterator
-
-from kafka_audit.checks import check
-from kafka_audit.cluster.view import ClusterView
+from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
 from kafka_audit.differences.tables import TopicIdDifference
-from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.text import counted
 
 
 @check(code="KA109", severity=Severity.CRITICAL, parts=("controller", "topics"))
-def topic_id_differs(view: ClusterView) -> Iterator[Judgement]:
+def topic_id_differs(view: ClusterView) -> Judgements:
     """A topic's id in ZooKeeper is missing, or differs from the id that its brokers report."""
     found = next(iter(view.differences.of(TopicIdDifference)), None)
     if not any(observer.answered for observer in view.observers):
         error, needs = "no broker returned a view", "an answer from a broker to Metadata"
-        yield view.judge("cluster", Status.UNKNOWN, error=error, needs=needs)
+        yield view.unknown("cluster", error, needs)
     elif found is None:
-        reason = "no broker reports topic ids (before Kafka 2.8)"
-        yield view.judge("cluster", Status.NOT_APPLICABLE, reason=reason)
+        yield view.not_applicable("cluster", "no broker reports topic ids (before Kafka 2.8)")
     elif found.differing:
         yield view.judge(
             "cluster",
@@ -31,6 +24,6 @@ def topic_id_differs(view: ClusterView) -> Iterator[Judgement]:
         )
     elif found.unrepeated:
         error = f"{counted(found.unrepeated, 'topic')} differed in one sample"
-        yield view.judge("cluster", Status.UNKNOWN, error=error, needs="another audit", compared=found.compared)
+        yield view.unknown("cluster", error, "another audit", compared=found.compared)
     else:
         yield view.judge("cluster", Status.PASS, compared=found.compared)

@@ -1,15 +1,9 @@
-"""KA107."""
-
-from collections.abc import Iterator
-
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Judgements, Severity, check
 from kafka_audit.checks.metadata.view_differences import holders, judgement, list_of, partition_evidence, view_effects
-from kafka_audit.cluster.view import ClusterView
-from kafka_audit.model.finding import Judgement, Severity
 
 
 @check(code="KA107", severity=Severity.HIGH, parts=("topics", "views"))
-def topic_missing_from_view(view: ClusterView) -> Iterator[Judgement]:
+def topic_missing_from_view(view: ClusterView) -> Judgements:
     """A topic, partition or replica set in ZooKeeper is missing or different in a broker's view."""
     newest = holders(view)
     for observer, effect in view_effects(view, "assignment"):

@@ -3,10 +3,11 @@
 from collections.abc import Iterator
 from typing import Any
 
-from kafka_audit.cluster.view import ClusterView, Disagreement, Observer
+from kafka_audit.checks import ClusterView, Judgement, Severity, Status
+from kafka_audit.cluster.answers.observers import Observer
+from kafka_audit.cluster.view import Disagreement
 from kafka_audit.faults.edges import Effect
 from kafka_audit.faults.facts import facts_of
-from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.text import listing
 
 _LISTED = 9

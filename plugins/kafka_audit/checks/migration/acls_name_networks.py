@@ -1,15 +1,9 @@
-"""KA916."""
-
-from collections.abc import Iterator
-
-from kafka_audit.checks import gate_check
+from kafka_audit.checks import ClusterView, Judgements, Severity, Status, gate_check
 from kafka_audit.checks.migration.common import no_upgrade, planned_upgrade, target_minor
 from kafka_audit.cluster.releases import does
-from kafka_audit.cluster.view import ClusterView
 from kafka_audit.compare.addresses import network_of
 from kafka_audit.configuration.authorization import acl_phrase
 from kafka_audit.configuration.behaviour import behaviour
-from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import Acl
 from kafka_audit.model.text import counted, listing
 
@@ -17,7 +11,7 @@ _MOST = 50
 
 
 @gate_check(code="KA916", severity=Severity.HIGH)
-def acls_name_networks(view: ClusterView) -> Iterator[Judgement]:
+def acls_name_networks(view: ClusterView) -> Judgements:
     """ACLs whose host is a network match no client now, and take effect with the new release."""
     planned, minor = planned_upgrade(view), target_minor(planned_upgrade(view))
     if planned is None or minor is None:
@@ -25,17 +19,16 @@ def acls_name_networks(view: ClusterView) -> Iterator[Judgement]:
         return
     between, facts = view.inter_broker, {"target": planned.version}
     if reason := _reason(view, minor):
-        yield view.judge("cluster", Status.NOT_APPLICABLE, facts, reason=reason)
+        yield view.not_applicable("cluster", reason, facts)
     elif not between.holders:
-        yield view.judge("cluster", Status.UNKNOWN, facts, error="no ACLs were read", needs="Describe on Cluster")
+        yield view.unknown("cluster", "no ACLs were read", "Describe on Cluster", facts)
     elif not (found := _dormant(view)):
         yield view.judge("cluster", Status.PASS, facts)
     else:
         denying = [acl for acl in found if acl.permission == "DENY"]
         phrases = [*map(acl_phrase, (*denying, *(acl for acl in found if acl.permission != "DENY")))]
         facts |= {"count": counted(len(found), "ACL"), "acls": listing(phrases, 3), "every": listing(phrases, _MOST)}
-        severity = Severity.HIGH if denying else Severity.MEDIUM
-        yield view.judge("cluster", Status.FAIL, facts, severity=severity)
+        yield view.judge("cluster", Status.FAIL, facts, severity=Severity.HIGH if denying else Severity.MEDIUM)
 
 
 def _reason(view: ClusterView, minor: tuple[int, ...]) -> str:

@@ -1,12 +1,6 @@
-"""KA904."""
-
-from collections.abc import Iterator
-
-from kafka_audit.checks import gate_check
+from kafka_audit.checks import ClusterView, Judgements, Severity, Status, gate_check
 from kafka_audit.checks.configuration.effective import Effective, unread_judgements
 from kafka_audit.checks.migration.common import already_migrated
-from kafka_audit.cluster.view import ClusterView
-from kafka_audit.model.finding import Judgement, Severity, Status
 
 _KEY = "authorizer.class.name"
 _STANDARD = "org.apache.kafka.metadata.authorizer.StandardAuthorizer"
@@ -14,7 +8,7 @@ _IN_ZOOKEEPER = frozenset({"kafka.security.authorizer.AclAuthorizer", "kafka.sec
 
 
 @gate_check(code="KA904", severity=Severity.MEDIUM)
-def authorizer_to_replace(view: ClusterView) -> Iterator[Judgement]:
+def authorizer_to_replace(view: ClusterView) -> Judgements:
     """A broker's authorizer stores its ACLs in ZooKeeper, or is not Kafka's own."""
     if none := tuple(already_migrated(view)):
         yield from none
@@ -26,8 +20,9 @@ def authorizer_to_replace(view: ClusterView) -> Iterator[Judgement]:
         setting = effective.settings.get(broker, _KEY)
         evidence = {"broker": broker, "who": f"broker {broker}", "authorizer": setting.value or "none", "fault": ""}
         if not setting.known:
-            gap = {"error": f"{_KEY} is unknown", "needs": f"DescribeConfigs on Cluster, answered by broker {broker}"}
-            yield view.judge(f"broker/{broker}", Status.UNKNOWN, evidence | gap)
+            yield view.unknown(
+                f"broker/{broker}", f"{_KEY} is unknown", f"DescribeConfigs on Cluster, answered by broker {broker}", evidence
+            )
         elif setting.value in {None, _STANDARD}:
             yield view.judge(f"broker/{broker}", Status.PASS, evidence)
         else:

@@ -1,12 +1,6 @@
-"""KA906."""
-
-from collections.abc import Iterator
-
-from kafka_audit.checks import gate_check
+from kafka_audit.checks import ClusterView, Judgements, Severity, Status, gate_check
 from kafka_audit.checks.migration.common import already_migrated
-from kafka_audit.cluster.view import ClusterView
 from kafka_audit.differences.tables import DeletedTopic
-from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import Reassignment, Registry
 from kafka_audit.model.text import counted
 
@@ -14,7 +8,7 @@ _DELETES = "zookeeper /admin/delete_topics"
 
 
 @gate_check(code="KA906", severity=Severity.MEDIUM)
-def change_in_progress(view: ClusterView) -> Iterator[Judgement]:
+def change_in_progress(view: ClusterView) -> Judgements:
     """A reassignment or a topic deletion is in progress."""
     if none := tuple(already_migrated(view)):
         yield from none

@@ -1,13 +1,7 @@
-"""KA915."""
-
-from collections.abc import Iterator
-
-from kafka_audit.checks import gate_check
+from kafka_audit.checks import ClusterView, Judgements, Severity, Status, gate_check
 from kafka_audit.checks.migration.common import no_upgrade, planned_upgrade, target_minor
-from kafka_audit.cluster.view import ClusterView
 from kafka_audit.configuration.behaviour import behaviour
 from kafka_audit.configuration.definitions import version_numbers
-from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import BrokerApi
 
 _OLDEST = (2, 1)
@@ -16,15 +10,14 @@ _METRICS = "kafka.network:type=RequestMetrics,name=DeprecatedRequestsPerSec (Kaf
 
 
 @gate_check(code="KA915", severity=Severity.HIGH)
-def clients_below_target(view: ClusterView) -> Iterator[Judgement]:
+def clients_below_target(view: ClusterView) -> Judgements:
     """Clients connect that are too old for the new release."""
     planned, minor = planned_upgrade(view), target_minor(planned_upgrade(view))
     if planned is None or minor is None:
         yield from no_upgrade(view)
         return
     if not behaviour("old_clients_refused").holds(minor):
-        reason = f"Kafka {planned.version} accepts the clients that the present release accepts"
-        yield view.judge("cluster", Status.NOT_APPLICABLE, reason=reason)
+        yield view.not_applicable("cluster", f"Kafka {planned.version} accepts the clients that the present release accepts")
         return
     facts = {"target": planned.version, "oldest": planned.oldest_client or "not named"}
     fetches = {row.broker_id: row.min_version for row in view.of(BrokerApi) if row.api_key == _FETCH and row.broker_id >= 0}
@@ -33,7 +26,7 @@ def clients_below_target(view: ClusterView) -> Iterator[Judgement]:
     elif planned.oldest_client is None:
         error = "the plan does not name the oldest client, and requests of Kafka do not show it"
         needs = f"{_METRICS} at zero on every broker for as long as the rarest job needs; then `--oldest-client 2.1`"
-        yield view.judge("cluster", Status.UNKNOWN, facts, error=error, needs=needs)
+        yield view.unknown("cluster", error, needs, facts)
     elif version_numbers(planned.oldest_client)[:2] < _OLDEST:
         yield view.judge("cluster", Status.FAIL, facts)
     else:

@@ -1,21 +1,17 @@
 """Shared code of checks before a migration or an upgrade: whether they apply, and which release is planned."""
 
-from collections.abc import Iterator
-
-from kafka_audit.cluster.view import ClusterView
+from kafka_audit.checks import ClusterView, Judgements
 from kafka_audit.configuration.definitions import VERSIONS, version_numbers
 from kafka_audit.configuration.starts.protocol_versions import INTER_BROKER_VERSION, version
-from kafka_audit.model.finding import Judgement, Status
 from kafka_audit.model.tables import PlannedUpgrade
 
 _DEFAULT_SOURCE = 5  # Kafka's ConfigSource: DEFAULT_CONFIG
 
 
-def already_migrated(view: ClusterView) -> Iterator[Judgement]:
+def already_migrated(view: ClusterView) -> Judgements:
     """Yield that a check does not apply where there is no ZooKeeper to leave."""
     if view.kraft:
-        reason = "the cluster runs in KRaft mode, without ZooKeeper"
-        yield view.judge("cluster", Status.NOT_APPLICABLE, reason=reason)
+        yield view.not_applicable("cluster", "the cluster runs in KRaft mode, without ZooKeeper")
 
 
 def planned_upgrade(view: ClusterView) -> PlannedUpgrade | None:
@@ -30,17 +26,16 @@ def target_minor(planned: PlannedUpgrade | None) -> tuple[int, ...] | None:
     return numbers if len(numbers) == len(newest) and oldest <= numbers <= newest else None
 
 
-def no_upgrade(view: ClusterView) -> Iterator[Judgement]:
+def no_upgrade(view: ClusterView) -> Judgements:
     """Yield why a check of an upgrade cannot judge: none is planned, or not to a release that is known."""
     planned = planned_upgrade(view)
     if planned is None:
-        yield view.judge("cluster", Status.NOT_APPLICABLE, reason="no rolling upgrade is planned")
+        yield view.not_applicable("cluster", "no rolling upgrade is planned")
     elif target_minor(planned) is None:
         named = planned.version is not None
         error = f"the rules of Kafka {planned.version} are unknown" if named else "the plan does not name the new release"
         needs = f"--kafka-version with a release from {VERSIONS[0]} to {VERSIONS[-1]}"
-        facts = {"target": planned.version or "not named", "who": "any node", "error": error, "needs": needs}
-        yield view.judge("cluster", Status.UNKNOWN, facts)
+        yield view.unknown("cluster", error, needs, target=planned.version or "not named", who="any node")
 
 
 def pinned_protocol(view: ClusterView, broker: int) -> str | None:

@@ -1,11 +1,5 @@
-"""KA907."""
-
-from collections.abc import Iterator
-
-from kafka_audit.checks import gate_check
+from kafka_audit.checks import ClusterView, Judgements, Severity, Status, gate_check
 from kafka_audit.checks.migration.common import already_migrated
-from kafka_audit.cluster.view import ClusterView
-from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import ZookeeperNode
 from kafka_audit.model.text import counted, listing
 
@@ -13,15 +7,14 @@ _PATH = "/consumers"
 
 
 @gate_check(code="KA907", severity=Severity.MEDIUM)
-def consumers_in_zookeeper(view: ClusterView) -> Iterator[Judgement]:
+def consumers_in_zookeeper(view: ClusterView) -> Judgements:
     """Consumer groups of the old client store their offsets in ZooKeeper."""
     if none := tuple(already_migrated(view)):
         yield from none
         return
     nodes = {row.path: row.children for row in view.newest(ZookeeperNode)}
     if _PATH not in nodes:
-        evidence = {"error": f"{_PATH} was not read", "needs": f"read on {_PATH} in ZooKeeper"}
-        yield view.judge("cluster", Status.UNKNOWN, evidence)
+        yield view.unknown("cluster", f"{_PATH} was not read", f"read on {_PATH} in ZooKeeper")
         return
     names = [path.removeprefix(f"{_PATH}/") for path in nodes if path.startswith(f"{_PATH}/")]
     reported = {"count": counted(nodes[_PATH], "consumer group"), "names": listing(names, 5), "groups": tuple(names) or None}

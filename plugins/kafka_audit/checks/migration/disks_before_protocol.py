@@ -1,19 +1,13 @@
-"""KA902."""
-
-from collections.abc import Iterator
-
-from kafka_audit.checks import gate_check
+from kafka_audit.checks import ClusterView, Judgements, Severity, Status, gate_check
 from kafka_audit.checks.configuration.effective import Effective, unread_judgements
 from kafka_audit.checks.configuration.versions import KEY
 from kafka_audit.checks.migration.common import already_migrated
-from kafka_audit.cluster.view import ClusterView
 from kafka_audit.configuration.behaviour import behaviour
 from kafka_audit.configuration.starts.protocol_versions import version
-from kafka_audit.model.finding import Judgement, Severity, Status
 
 
 @gate_check(code="KA902", severity=Severity.HIGH)
-def disks_before_protocol(view: ClusterView) -> Iterator[Judgement]:
+def disks_before_protocol(view: ClusterView) -> Judgements:
     """A broker has several log dirs (JBOD), and the inter-broker protocol is older than 3.7-IV2."""
     if none := tuple(already_migrated(view)):
         yield from none
@@ -27,8 +21,9 @@ def disks_before_protocol(view: ClusterView) -> Iterator[Judgement]:
         evidence = {"broker": broker, "who": f"broker {broker}", "version": value.text or "unknown", "dirs": dirs}
         if dirs == 0 or (dirs > 1 and not known):
             error = f"{KEY if dirs else 'log.dirs'} is unknown"
-            gap = {"error": error, "needs": f"Describe and DescribeConfigs on Cluster, answered by broker {broker}"}
-            yield view.judge(f"broker/{broker}", Status.UNKNOWN, evidence | gap)
+            yield view.unknown(
+                f"broker/{broker}", error, f"Describe and DescribeConfigs on Cluster, answered by broker {broker}", evidence
+            )
         else:
             old = dirs > 1 and version(value.text or "") < version(behaviour("several_disks_migrate").first)
             yield view.judge(f"broker/{broker}", Status.FAIL if old else Status.PASS, evidence)

@@ -1,11 +1,5 @@
-"""KA905."""
-
-from collections.abc import Iterator
-
-from kafka_audit.checks import gate_check
+from kafka_audit.checks import ClusterView, Judgements, Severity, Status, gate_check
 from kafka_audit.checks.migration.common import already_migrated
-from kafka_audit.cluster.view import ClusterView
-from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import Verdict
 from kafka_audit.model.text import counted, listing
 
@@ -18,7 +12,7 @@ _CODES = {
 
 
 @gate_check(code="KA905", severity=Severity.HIGH)
-def fault_to_repair_first(view: ClusterView) -> Iterator[Judgement]:
+def fault_to_repair_first(view: ClusterView) -> Judgements:
     """The audit of the same snapshot finds stale views, different topic ids, or offline or nearly offline partitions."""
     if none := tuple(already_migrated(view)):
         yield from none
@@ -33,6 +27,6 @@ def fault_to_repair_first(view: ClusterView) -> Iterator[Judgement]:
         elif unknown is not None or not verdicts:
             error = (unknown.error if unknown else None) or "the check did not run"
             needs = (unknown.needs if unknown else None) or "an audit of this snapshot"
-            yield view.judge(f"check/{code}", Status.UNKNOWN, evidence, error=error, needs=needs)
+            yield view.unknown(f"check/{code}", error, needs, evidence)
         else:
             yield view.judge(f"check/{code}", Status.PASS, evidence)

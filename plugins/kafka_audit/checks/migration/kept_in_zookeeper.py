@@ -1,12 +1,6 @@
-"""KA911."""
-
-from collections.abc import Iterator
-
-from kafka_audit.checks import gate_check
+from kafka_audit.checks import ClusterView, Judgements, Severity, Status, gate_check
 from kafka_audit.checks.migration.common import already_migrated
-from kafka_audit.cluster.view import ClusterView
 from kafka_audit.differences.tables import TopicSetting
-from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import AclHolder, DynamicConfig, Registry, ScramUser
 from kafka_audit.model.text import counted
 
@@ -14,7 +8,7 @@ _READS = ("zookeeper /kafka-acl", "zookeeper /config/users", "zookeeper /config/
 
 
 @gate_check(code="KA911", severity=Severity.INFO)
-def kept_in_zookeeper(view: ClusterView) -> Iterator[Judgement]:
+def kept_in_zookeeper(view: ClusterView) -> Judgements:
     """ZooKeeper contains ACLs, SCRAM credentials, or dynamic settings of brokers or topics."""
     if none := tuple(already_migrated(view)):
         yield from none
@@ -22,8 +16,7 @@ def kept_in_zookeeper(view: ClusterView) -> Iterator[Judgement]:
     failed = next((read for read in view.last_reads if read.operation in _READS and read.outcome == "failed"), None)
     if failed is not None or not view.newest(Registry):
         error = f"{failed.operation}: {failed.error}" if failed else "ZooKeeper was not read"
-        needs = (failed.needs if failed else None) or "a ZooKeeper that answers"
-        yield view.judge("cluster", Status.UNKNOWN, error=error, needs=needs)
+        yield view.unknown("cluster", error, (failed.needs if failed else None) or "a ZooKeeper that answers")
         return
     numbers = {
         "ACL": max((row.acls for row in view.of(AclHolder) if row.observer == "zookeeper"), default=0),

@@ -1,16 +1,10 @@
-"""KA910."""
-
-from collections.abc import Iterator
-
-from kafka_audit.checks import gate_check
+from kafka_audit.checks import ClusterView, Judgements, Severity, Status, gate_check
 from kafka_audit.checks.migration.common import already_migrated
-from kafka_audit.cluster.view import ClusterView
-from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import PlannedNode
 
 
 @gate_check(code="KA910", severity=Severity.HIGH)
-def node_id_taken(view: ClusterView) -> Iterator[Judgement]:
+def node_id_taken(view: ClusterView) -> Judgements:
     """A node id that is planned for a KRaft controller belongs to a broker."""
     if none := tuple(already_migrated(view)):
         yield from none
@@ -21,8 +15,7 @@ def node_id_taken(view: ClusterView) -> Iterator[Judgement]:
         return
     planned = {row.node_id for row in view.of(PlannedNode)}
     if not planned:
-        evidence = {"error": "the plan contains no node ids", "needs": "the controllers' node ids (--node-ids 3000,3001,3002)"}
-        yield view.judge("cluster", Status.UNKNOWN, evidence)
+        yield view.unknown("cluster", "the plan contains no node ids", "the controllers' node ids (--node-ids 3000,3001,3002)")
     for node in sorted(planned):
         resource = f"node/{node}"
         holder = (
@@ -33,6 +26,6 @@ def node_id_taken(view: ClusterView) -> Iterator[Judgement]:
         if node in view.brokers or node in view.partitions.assigned:
             yield view.judge(resource, Status.FAIL, node=node, holder=holder)
         elif unread := view.gap("topics"):
-            yield view.judge(resource, Status.UNKNOWN, node=node, error=unread.error, needs=unread.needs)
+            yield view.unknown(resource, unread.error, unread.needs, node=node)
         else:
             yield view.judge(resource, Status.PASS, node=node)

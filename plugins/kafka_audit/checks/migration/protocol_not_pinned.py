@@ -1,8 +1,6 @@
-"""KA913."""
+from collections.abc import Mapping
 
-from collections.abc import Iterator, Mapping
-
-from kafka_audit.checks import gate_check
+from kafka_audit.checks import ClusterView, Judgement, Judgements, Severity, Status, gate_check
 from kafka_audit.checks.gaps import no_brokers
 from kafka_audit.checks.migration.common import (
     no_upgrade,
@@ -11,16 +9,14 @@ from kafka_audit.checks.migration.common import (
     protocol_in_use,
     target_minor,
 )
-from kafka_audit.cluster.view import ClusterView
 from kafka_audit.configuration.behaviour import behaviour
 from kafka_audit.configuration.inter_broker_requests import sent_requests
 from kafka_audit.configuration.starts.protocol_versions import INTER_BROKER_VERSION, version
-from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import BrokerApi
 
 
 @gate_check(code="KA913", severity=Severity.HIGH)
-def protocol_not_pinned(view: ClusterView) -> Iterator[Judgement]:
+def protocol_not_pinned(view: ClusterView) -> Judgements:
     """`inter.broker.protocol.version` is not set to the current protocol, so that upgraded brokers use the new one at once."""
     planned, minor = planned_upgrade(view), target_minor(planned_upgrade(view))
     if planned is None or minor is None:
@@ -28,7 +24,7 @@ def protocol_not_pinned(view: ClusterView) -> Iterator[Judgement]:
         return
     if view.kraft or behaviour("kraft_only").holds(minor):
         reason = "in KRaft mode the feature metadata.version decides" if view.kraft else "Kafka 4 has no ZooKeeper (KA912)"
-        yield view.judge("cluster", Status.NOT_APPLICABLE, reason=reason)
+        yield view.not_applicable("cluster", reason)
         return
     offers: dict[int, dict[int, int]] = {}
     for row in view.of(BrokerApi):
@@ -44,7 +40,7 @@ def _judged(view: ClusterView, broker: int, target: str, offers: Mapping[int, Ma
     if pinned is None:
         needs = f"DescribeConfigs on Cluster, or server.properties of {who} (`properties` in the cluster file)"
         error = f"{INTER_BROKER_VERSION} of {who} is unknown"
-        return view.judge(resource, Status.UNKNOWN, who=who, error=error, needs=needs)
+        return view.unknown(resource, error, needs, who=who)
     protocol = pinned or target
     facts = {"broker": broker, "who": who, "protocol": protocol, "current": current or "CURRENT_VERSION"}
     unread = None
@@ -60,10 +56,10 @@ def _judged(view: ClusterView, broker: int, target: str, offers: Mapping[int, Ma
                 return view.judge(resource, Status.FAIL, facts, fault=fault, other=other)
     if unread is not None:
         error, needs = f"broker {unread} did not answer ApiVersions", f"an answer from broker {unread}"
-        return view.judge(resource, Status.UNKNOWN, facts, error=error, needs=needs)
+        return view.unknown(resource, error, needs, facts)
     if current is None:
         error, needs = f"{INTER_BROKER_VERSION} in effect is unknown", "DescribeConfigs on Cluster, answered by a broker"
-        return view.judge(resource, Status.UNKNOWN, facts, error=error, needs=needs)
+        return view.unknown(resource, error, needs, facts)
     if version(protocol)[0] > version(current)[0]:
         fault = f"they understand it, but a downgrade to {current} is no longer supported"
         return view.judge(resource, Status.FAIL, facts, severity=Severity.MEDIUM, fault=fault)

@@ -1,19 +1,13 @@
-"""KA901."""
-
-from collections.abc import Iterator
-
-from kafka_audit.checks import gate_check
+from kafka_audit.checks import ClusterView, Judgements, Severity, Status, gate_check
 from kafka_audit.checks.configuration.effective import Effective, commonest, unread_judgements
 from kafka_audit.checks.configuration.versions import KEY, offered_apis, unlike
 from kafka_audit.checks.migration.common import already_migrated
-from kafka_audit.cluster.view import ClusterView
 from kafka_audit.configuration.behaviour import behaviour
 from kafka_audit.configuration.starts.protocol_versions import version
-from kafka_audit.model.finding import Judgement, Severity, Status
 
 
 @gate_check(code="KA901", severity=Severity.HIGH)
-def protocol_too_old(view: ClusterView) -> Iterator[Judgement]:
+def protocol_too_old(view: ClusterView) -> Judgements:
     """Brokers run a version or use a protocol that cannot migrate to KRaft, or they run different versions."""
     if none := tuple(already_migrated(view)):
         yield from none
@@ -38,8 +32,9 @@ def protocol_too_old(view: ClusterView) -> Iterator[Judgement]:
         if faults:
             yield view.judge(f"broker/{broker}", Status.FAIL, evidence, severity=severity, fault=" and ".join(faults))
         elif not value.known or not value.text:
-            gap = {"error": f"{KEY} is unknown", "needs": f"DescribeConfigs on Cluster, answered by broker {broker}"}
-            yield view.judge(f"broker/{broker}", Status.UNKNOWN, evidence | gap)
+            yield view.unknown(
+                f"broker/{broker}", f"{KEY} is unknown", f"DescribeConfigs on Cluster, answered by broker {broker}", evidence
+            )
         else:
             yield view.judge(f"broker/{broker}", Status.PASS, evidence)
     yield from unread_judgements(effective)

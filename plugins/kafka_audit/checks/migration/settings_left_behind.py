@@ -1,11 +1,5 @@
-"""KA908."""
-
-from collections.abc import Iterator
-
-from kafka_audit.checks import gate_check
+from kafka_audit.checks import ClusterView, Judgements, Severity, Status, gate_check
 from kafka_audit.checks.migration.common import already_migrated
-from kafka_audit.cluster.view import ClusterView
-from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import ZookeeperNode
 from kafka_audit.model.text import listing
 
@@ -14,7 +8,7 @@ _KNOWN = frozenset({"topics", "brokers", "clients", "users", "ips", "changes"})
 
 
 @gate_check(code="KA908", severity=Severity.MEDIUM)
-def settings_left_behind(view: ClusterView) -> Iterator[Judgement]:
+def settings_left_behind(view: ClusterView) -> Judgements:
     """`/config` contains a kind of entity that the migration to KRaft does not copy."""
     if none := tuple(already_migrated(view)):
         yield from none
@@ -26,7 +20,6 @@ def settings_left_behind(view: ClusterView) -> Iterator[Judgement]:
     if strangers:
         yield view.judge("cluster", Status.FAIL, names=listing(strangers, 5), znodes=tuple(strangers))
     elif _PATH not in nodes or len(direct) < nodes[_PATH]:
-        evidence = {"error": "the children of /config were not all read", "needs": "read on /config in ZooKeeper"}
-        yield view.judge("cluster", Status.UNKNOWN, evidence)
+        yield view.unknown("cluster", "the children of /config were not all read", "read on /config in ZooKeeper")
     else:
         yield view.judge("cluster", Status.PASS)

@@ -1,18 +1,14 @@
-"""KA914."""
-
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from types import MappingProxyType
 
-from kafka_audit.checks import gate_check
+from kafka_audit.checks import ClusterView, Confidence, Judgement, Judgements, Severity, Status, gate_check
 from kafka_audit.checks.configuration.set_lines import set_lines, start_values
 from kafka_audit.checks.migration.common import no_upgrade, planned_upgrade, target_minor
 from kafka_audit.cluster.settings import AUTHORIZER
-from kafka_audit.cluster.view import ClusterView
 from kafka_audit.configuration.behaviour import behaviour
 from kafka_audit.configuration.definitions import definitions, is_missing, kafka_classes
 from kafka_audit.configuration.near_keys import defined_keys
 from kafka_audit.configuration.starts import nearest_release, start_refusal
-from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
 from kafka_audit.model.text import listing
 
 _REPLACED: Mapping[str, str] = MappingProxyType(
@@ -25,14 +21,14 @@ _REPLACED: Mapping[str, str] = MappingProxyType(
 
 
 @gate_check(code="KA914", severity=Severity.HIGH)
-def settings_refused_by_target(view: ClusterView) -> Iterator[Judgement]:
+def settings_refused_by_target(view: ClusterView) -> Judgements:
     """The new release rejects the settings with which a node runs, or no longer reads some of them."""
     planned, minor = planned_upgrade(view), target_minor(planned_upgrade(view))
     if planned is None or minor is None:
         yield from no_upgrade(view)
         return
     if not view.kraft and behaviour("kraft_only").holds(minor):
-        yield view.judge("cluster", Status.NOT_APPLICABLE, reason="the migration to KRaft comes first (KA912)")
+        yield view.not_applicable("cluster", "the migration to KRaft comes first (KA912)")
         return
     voters = view.quorum.now.voters if view.kraft else ()
     nodes = sorted({*view.inter_broker.brokers, *view.settings.controllers, *voters})
@@ -40,8 +36,7 @@ def settings_refused_by_target(view: ClusterView) -> Iterator[Judgement]:
         yield _judged(view, node, str(planned.version))
     if not nodes:
         needs = "an answer to DescribeConfigs, or `properties` in the cluster file"
-        facts = {"target": planned.version, "who": "any node", "error": "no node is known", "needs": needs}
-        yield view.judge("cluster", Status.UNKNOWN, facts)
+        yield view.unknown("cluster", "no node is known", needs, target=planned.version, who="any node")
 
 
 def _judged(view: ClusterView, node: int, target: str) -> Judgement:
@@ -52,11 +47,10 @@ def _judged(view: ClusterView, node: int, target: str) -> Judgement:
     lines = set_lines(settings, node)
     if lines is None:
         needs = f"server.properties of {who} (`properties` in the cluster file), or `--proposed`"
-        return view.judge(resource, Status.UNKNOWN, facts, error="its settings were not read", needs=needs)
+        return view.unknown(resource, "its settings were not read", needs, facts)
     if any(key.startswith("config.providers") for key in lines):
         needs = f"`kafka-audit lint` on the host of {who}, with the provided values in place"
-        error = "config.providers provide some values"
-        return view.judge(resource, Status.UNKNOWN, facts, error=error, needs=needs)
+        return view.unknown(resource, "config.providers provide some values", needs, facts)
     confidence = Confidence.MEASURED if node in settings.every_file else Confidence.INFERRED
     fault = _fault(lines, target)
     if fault is None:

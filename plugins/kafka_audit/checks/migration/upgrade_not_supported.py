@@ -1,14 +1,8 @@
-"""KA912."""
-
-from collections.abc import Iterator
-
-from kafka_audit.checks import gate_check
+from kafka_audit.checks import ClusterView, Judgements, Severity, Status, gate_check
 from kafka_audit.checks.migration.common import no_upgrade, planned_upgrade, target_minor
 from kafka_audit.cluster.features import METADATA_VERSION, Feature
-from kafka_audit.cluster.view import ClusterView
 from kafka_audit.configuration.behaviour import behaviour, highest_level, level_name, metadata_levels, metadata_release
 from kafka_audit.configuration.starts.protocol_versions import INTER_BROKER_VERSION, version
-from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import (
     BrokerApi,
     Migration,
@@ -23,7 +17,7 @@ _NEEDS_FEATURES = "an answer to ApiVersions from every broker"
 
 
 @gate_check(code="KA912", severity=Severity.HIGH)
-def upgrade_not_supported(view: ClusterView) -> Iterator[Judgement]:
+def upgrade_not_supported(view: ClusterView) -> Judgements:
     """The new release does not run a cluster of this mode, metadata.version or protocol."""
     minor, planned = target_minor(planned_upgrade(view)), planned_upgrade(view)
     if planned is None or minor is None:
@@ -36,7 +30,7 @@ def upgrade_not_supported(view: ClusterView) -> Iterator[Judgement]:
         yield view.judge("cluster", Status.PASS, facts)
 
 
-def _with_zookeeper(view: ClusterView, minor: tuple[int, ...], facts: dict[str, object]) -> Iterator[Judgement]:
+def _with_zookeeper(view: ClusterView, minor: tuple[int, ...], facts: dict[str, object]) -> Judgements:
     """Yield what stands against the upgrade of a cluster with ZooKeeper; else `facts` says why nothing does."""
     migrating = bool(view.newest(Migration))
     if migrating or behaviour("kraft_only").holds(minor):
@@ -66,22 +60,22 @@ def _with_zookeeper(view: ClusterView, minor: tuple[int, ...], facts: dict[str, 
     failed = [read for read in view.last_reads if read.operation in _READS and read.outcome == "failed"]
     if failed:
         error, needs = f"{failed[0].operation} was not read ({failed[0].error})", failed[0].needs or "a ZooKeeper that answers"
-        yield view.judge("cluster", Status.UNKNOWN, facts, error=error, needs=needs)
+        yield view.unknown("cluster", error, needs, facts)
     elif unknown or not view.inter_broker.brokers:
         who = f"broker {unknown[0]}" if unknown else "any broker"
         needs = f"DescribeConfigs on Cluster, answered by {who}"
-        yield view.judge("cluster", Status.UNKNOWN, facts, error=f"the protocol of {who} is unknown", needs=needs)
+        yield view.unknown("cluster", f"the protocol of {who} is unknown", needs, facts)
     facts["why"] = "ZooKeeper mode, and no broker uses a newer protocol"
 
 
-def _with_features(view: ClusterView, minor: tuple[int, ...], facts: dict[str, object]) -> Iterator[Judgement]:
+def _with_features(view: ClusterView, minor: tuple[int, ...], facts: dict[str, object]) -> Judgements:
     """Yield the same of a cluster without ZooKeeper, by its finalized features."""
     answered = {row.broker_id for row in view.of(BrokerApi) if row.broker_id >= 0}
     missing = sorted(set(view.inter_broker.brokers) - answered)
     if missing or not answered:
         who = f"broker {missing[0]}" if missing else "a broker"
         error = f"{who} did not answer ApiVersions"
-        yield view.judge("cluster", Status.UNKNOWN, facts, error=error, needs=_NEEDS_FEATURES)
+        yield view.unknown("cluster", error, _NEEDS_FEATURES, facts)
         return
     nodes = sorted({*view.inter_broker.brokers, *view.settings.controllers})
     migrating = tuple(node for node in nodes if (view.settings.get(node, _MIGRATES).value or "").lower() == "true")
@@ -97,8 +91,7 @@ def _with_features(view: ClusterView, minor: tuple[int, ...], facts: dict[str, o
     unread = [read for read in view.last_reads if read.observer.startswith("controller@") and read.outcome == "failed"]
     if unread and not migrating and behaviour("kraft_only").holds(minor):
         error = f"whether {unread[0].observer} still writes to ZooKeeper: {unread[0].error}"
-        needs = unread[0].needs or "an answer to DescribeConfigs from each controller"
-        yield view.judge("cluster", Status.UNKNOWN, facts, error=error, needs=needs)
+        yield view.unknown("cluster", error, unread[0].needs or "an answer to DescribeConfigs from each controller", facts)
     features, levels = view.features, metadata_levels(minor)
     metadata = features.get(METADATA_VERSION)
     yield from _metadata_faults(view, metadata, minor, levels, facts)
@@ -121,7 +114,7 @@ def _metadata_faults(
     minor: tuple[int, ...],
     levels: tuple[int, int] | None,
     facts: dict[str, object],
-) -> Iterator[Judgement]:
+) -> Judgements:
     level = None if metadata is None else metadata.finalized
     resource, fault, source, first = f"feature/{METADATA_VERSION}", "", "KIP-778", ""
     if level is None and behaviour("kraft_only").holds(minor):

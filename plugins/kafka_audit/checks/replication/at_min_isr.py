@@ -1,18 +1,13 @@
-"""KA603."""
-
-from collections.abc import Iterator
 from functools import cache, partial
 
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Judgements, Severity, check
 from kafka_audit.checks.replication.partitions import judge_partitions
-from kafka_audit.cluster.view import ClusterView
 from kafka_audit.differences.tables import ReplicaState
 from kafka_audit.faults.solver import catches_up
-from kafka_audit.model.finding import Judgement, Severity
 
 
 @check(code="KA603", severity=Severity.MEDIUM, parts=("topics",))
-def at_min_isr(view: ClusterView) -> Iterator[Judgement]:
+def at_min_isr(view: ClusterView) -> Judgements:
     """A partition has lost replicas down to min.insync.replicas."""
     waits = cache(partial(catches_up, view))
 

@@ -1,13 +1,9 @@
-"""KA619."""
-
 from collections.abc import Iterator, Mapping
 from typing import TypeVar
 
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
 from kafka_audit.checks.gaps import nothing_asked
 from kafka_audit.cluster.answers.broker_reads import LOG_DIRS, BrokerReads
-from kafka_audit.cluster.view import ClusterView
-from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import LogDir
 from kafka_audit.model.text import brokers as brokers_text
 from kafka_audit.model.text import listing, start_upper
@@ -22,14 +18,14 @@ _TIMES = 2
 
 
 @check(code="KA619", severity=Severity.LOW)
-def bytes_uneven(view: ClusterView) -> Iterator[Judgement]:
+def bytes_uneven(view: ClusterView) -> Judgements:
     """A broker, or one log dir of a broker, holds more than twice the average of bytes."""
     reads = BrokerReads(view.last_reads, LOG_DIRS)
     yield from nothing_asked(view, reads)
     held = {broker: _bytes(view.log_dirs(broker)) for broker in reads.brokers}
     unread = [broker for broker, dirs in held.items() if not dirs]
     if held and not unread and len(held) == 1 and all(len(dirs) == 1 for dirs in held.values()):
-        yield view.judge("cluster", Status.NOT_APPLICABLE, reason="the cluster has one broker with one log dir")
+        yield view.not_applicable("cluster", "the cluster has one broker with one log dir")
         return
     totals = {broker: sum(dirs.values()) for broker, dirs in held.items()}
     above = [] if unread else [(broker, f"broker {broker} has {text}") for broker, text in _above(totals)]
@@ -41,8 +37,7 @@ def bytes_uneven(view: ClusterView) -> Iterator[Judgement]:
         yield view.judge("cluster", Status.FAIL, what=what, broker=ids[0], above=ids)
     elif unread:
         gap = reads.gap(unread[0]) or {"error": "sizes are not in this snapshot", "needs": "an audit by this version"}
-        error = f"{brokers_text(unread)}: {gap['error']}"
-        yield view.judge("cluster", Status.UNKNOWN, error=error, needs=gap["needs"])
+        yield view.unknown("cluster", f"{brokers_text(unread)}: {gap['error']}", gap["needs"])
     elif held:
         yield view.judge("cluster", Status.PASS, brokers=brokers_text(held))
 

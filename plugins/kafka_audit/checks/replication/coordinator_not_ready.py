@@ -1,13 +1,7 @@
-"""KA615."""
-
-from collections.abc import Iterator
-
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
 from kafka_audit.checks.gaps import ONCE, nothing_asked
 from kafka_audit.cluster.answers.broker_reads import BrokerReads
-from kafka_audit.cluster.view import ClusterView
 from kafka_audit.differences.tables import InternalTopic
-from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import GroupCoordinator
 
 _TOPIC, _READ = "__consumer_offsets", "ListGroups"
@@ -15,10 +9,10 @@ _ERRORS = {14: "COORDINATOR_LOAD_IN_PROGRESS", 15: "COORDINATOR_NOT_AVAILABLE", 
 
 
 @check(code="KA615", severity=Severity.HIGH, parts=("topics",))
-def coordinator_not_ready(view: ClusterView) -> Iterator[Judgement]:
+def coordinator_not_ready(view: ClusterView) -> Judgements:
     """The group coordinator of a broker does not run, or loads its partitions without end."""
     if not any(row.topic == _TOPIC for row in view.differences.of(InternalTopic)):
-        yield view.judge("cluster", Status.NOT_APPLICABLE, reason=f"no topic {_TOPIC} was found")
+        yield view.not_applicable("cluster", f"no topic {_TOPIC} was found")
         return
     reads = BrokerReads(view.last_reads, _READ)
     yield from nothing_asked(view, reads)

@@ -1,15 +1,9 @@
-"""KA610."""
-
-from collections.abc import Iterator
-
-from kafka_audit.checks import check
-from kafka_audit.cluster.view import ClusterView
+from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
 from kafka_audit.differences.tables import DeletedTopic
-from kafka_audit.model.finding import Judgement, Severity, Status
 
 
 @check(code="KA610", severity=Severity.MEDIUM, parts=("controller", "topics"))
-def deletion_stuck(view: ClusterView) -> Iterator[Judgement]:
+def deletion_stuck(view: ClusterView) -> Judgements:
     """A topic is marked for deletion and is not deleted."""
     deleted = view.differences.of(DeletedTopic)
     count = max(view.partitions.count.deleting, len(deleted))
@@ -20,9 +14,9 @@ def deletion_stuck(view: ClusterView) -> Iterator[Judgement]:
         yield view.judge(f"topic/{row.topic}", Status.FAIL, topic=row.topic, why=why, brokers=row.unregistered or None)
     if len(stuck) == len(deleted) < count:
         error = f"{count - len(deleted)} more topics in deletion are not listed"
-        yield view.judge("cluster", Status.UNKNOWN, deleting=count, error=error, needs="fewer faults at once")
+        yield view.unknown("cluster", error, "fewer faults at once", deleting=count)
     elif count and view.previous_gap is not None:
         error = f"{count} are in progress, and no earlier audit shows since when"
-        yield view.judge("cluster", Status.UNKNOWN, deleting=count, error=error, needs="another audit")
+        yield view.unknown("cluster", error, "another audit", deleting=count)
     elif not stuck:
         yield view.judge("cluster", Status.PASS, deleting=count)

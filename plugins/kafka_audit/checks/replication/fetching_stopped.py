@@ -1,13 +1,9 @@
-"""KA618."""
+from collections.abc import Mapping
 
-from collections.abc import Iterator, Mapping
-
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Confidence, Judgement, Judgements, Severity, Status, check
 from kafka_audit.checks.own_logs import OwnLog, own_logs
 from kafka_audit.cluster.answers.log_lines import quoted
 from kafka_audit.cluster.throttles import throttle_rates, throttled_topics
-from kafka_audit.cluster.view import ClusterView
-from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
 from kafka_audit.model.text import counted, listing
 
 _FILES = ("server.log",)
@@ -17,7 +13,7 @@ _MOST = 100
 
 
 @check(code="KA618", severity=Severity.HIGH, parts=("topics",))
-def fetching_stopped(view: ClusterView) -> Iterator[Judgement]:
+def fetching_stopped(view: ClusterView) -> Judgements:
     """A follower gave up fetching a partition, and does not try again."""
     missing: dict[int, dict[str, bool]] = {}
     for state in view.partitions.of_kind("under_replicated"):
@@ -30,13 +26,11 @@ def fetching_stopped(view: ClusterView) -> Iterator[Judgement]:
         resource, evidence = f"broker/{log.broker}", {"broker": log.broker, "who": f"broker {log.broker}"}
         stopped = _stopped(log, missing.get(log.broker, {}))
         if stopped and any(row.error for row in view.log_dirs(log.broker).values()):
-            reason = f"a log dir of broker {log.broker} is offline (KA501)"
-            yield view.judge(resource, Status.NOT_APPLICABLE, evidence, reason=reason)
+            yield view.not_applicable(resource, f"a log dir of broker {log.broker} is offline (KA501)", evidence)
         elif any(stopped.values()):
             yield _judged(view, log, resource, evidence, stopped)
         elif stopped:
-            unknown = {"error": "the ISR changed between two samples, or was sampled once", "needs": "another audit"}
-            yield view.judge(resource, Status.UNKNOWN, evidence | unknown)
+            yield view.unknown(resource, "the ISR changed between two samples, or was sampled once", "another audit", evidence)
         else:
             yield view.judge(resource, Status.UNKNOWN if log.gap else Status.PASS, evidence | dict(log.gap or {}))
 
@@ -47,11 +41,12 @@ def _judged(view: ClusterView, log: OwnLog, resource: str, evidence: dict[str, o
     thread = any(row.signature == _THREAD for row in log.lines)
     errors = {row.detail for row in log.lines if row.signature == _ERROR}
     if not thread and errors.isdisjoint(partitions) and (rate := _rate(view, log.broker)):
-        unknown = {
-            "error": f"it writes the same line when it learns late of a leader epoch, and {rate} holds it back (KA608)",
-            "needs": "an audit without the throttle, or the lines before that one",
-        }
-        return view.judge(resource, Status.UNKNOWN, evidence | unknown)
+        return view.unknown(
+            resource,
+            f"it writes the same line when it learns late of a leader epoch, and {rate} holds it back (KA608)",
+            "an audit without the throttle, or the lines before that one",
+            evidence,
+        )
     is_sure = thread or not errors.isdisjoint(partitions)
     fault = {
         "hedge": "" if is_sure else "possibly ",

@@ -1,12 +1,6 @@
-"""KA616."""
-
-from collections.abc import Iterator
-
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
 from kafka_audit.checks.replication.partitions import NO_TOPIC
-from kafka_audit.cluster.view import ClusterView
 from kafka_audit.differences.tables import InternalTopic, InternalTopicPolicy
-from kafka_audit.model.finding import Judgement, Severity, Status
 
 _COMPACT = "compact"
 _LOST = {
@@ -16,7 +10,7 @@ _LOST = {
 
 
 @check(code="KA616", severity=Severity.HIGH, parts=("topics",))
-def internal_topic_not_compacted(view: ClusterView) -> Iterator[Judgement]:
+def internal_topic_not_compacted(view: ClusterView) -> Judgements:
     """The topic of committed offsets or of transactions deletes records by age."""
     topics = [row for row in view.differences.of(InternalTopic) if row.topic in _LOST]
     gap, policies = view.min_isr_gap, {row.topic: row.cleanup_policy for row in view.differences.of(InternalTopicPolicy)}
@@ -24,7 +18,7 @@ def internal_topic_not_compacted(view: ClusterView) -> Iterator[Judgement]:
         if view.kraft and not view.partitions.count.partitions:
             yield view.judge("cluster", Status.UNKNOWN, NO_TOPIC, who="an internal topic")
         else:
-            yield view.judge("cluster", Status.NOT_APPLICABLE, reason=f"neither {' nor '.join(_LOST)} was found")
+            yield view.not_applicable("cluster", f"neither {' nor '.join(_LOST)} was found")
     for row in topics:
         resource = f"topic/{row.topic}"
         evidence: dict[str, object] = {"topic": row.topic, "who": row.topic, "lost": _LOST[row.topic]}
@@ -32,8 +26,7 @@ def internal_topic_not_compacted(view: ClusterView) -> Iterator[Judgement]:
         if policy:
             yield view.judge(resource, Status.PASS if {*policy} == {_COMPACT} else Status.FAIL, evidence, policy=policy)
         elif gap is not None and gap.topics_unread:
-            yield view.judge(resource, Status.UNKNOWN, evidence, error=gap.error, needs=gap.needs)
+            yield view.unknown(resource, gap.error, gap.needs, evidence)
         else:
             error = "it has no cleanup.policy of its own, so log.cleanup.policy of the brokers applies"
-            needs = f"cleanup.policy=compact in the configuration of {row.topic}"
-            yield view.judge(resource, Status.UNKNOWN, evidence, error=error, needs=needs)
+            yield view.unknown(resource, error, f"cleanup.policy=compact in the configuration of {row.topic}", evidence)

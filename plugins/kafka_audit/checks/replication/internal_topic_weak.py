@@ -1,12 +1,6 @@
-"""KA609."""
-
-from collections.abc import Iterator
-
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
 from kafka_audit.checks.replication.partitions import NO_TOPIC
-from kafka_audit.cluster.view import ClusterView
 from kafka_audit.differences.tables import InternalTopic
-from kafka_audit.model.finding import Judgement, Severity, Status
 
 _ENOUGH = 3
 _CONSEQUENCE = {
@@ -17,11 +11,11 @@ _CONSEQUENCE = {
 
 
 @check(code="KA609", severity=Severity.HIGH, parts=("topics",))
-def internal_topic_weak(view: ClusterView) -> Iterator[Judgement]:
+def internal_topic_weak(view: ClusterView) -> Judgements:
     """An internal topic has too few replicas."""
     brokers = len(view.known_brokers)
     if brokers == 1:
-        yield view.judge("cluster", Status.NOT_APPLICABLE, reason="the cluster has one broker")
+        yield view.not_applicable("cluster", "the cluster has one broker")
         return
     enough, topics = min(brokers, _ENOUGH), view.differences.of(InternalTopic)
     weak = [row for row in topics if row.factor < enough]

@@ -1,19 +1,15 @@
-"""KA607."""
+from collections.abc import Sequence
 
-from collections.abc import Iterator, Sequence
-
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
 from kafka_audit.checks.replication.partitions import NO_TOPIC
-from kafka_audit.cluster.view import ClusterView
 from kafka_audit.differences.tables import LISTED, BrokerShare
-from kafka_audit.model.finding import Judgement, Severity, Status
 
 _HANDFUL = 10
 """Partitions; fewer that are led elsewhere make no difference to the load."""
 
 
 @check(code="KA607", severity=Severity.LOW, parts=("topics",))
-def leaders_not_preferred(view: ClusterView) -> Iterator[Judgement]:
+def leaders_not_preferred(view: ClusterView) -> Judgements:
     """Brokers do not lead the partitions that prefer them."""
     shares = view.partitions.shares.values()
     led = sum(share.preferred for share in shares)

@@ -1,13 +1,9 @@
-"""KA617."""
-
 from collections.abc import Iterable, Iterator, Mapping
 
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Confidence, Judgement, Judgements, Severity, Status, check
 from kafka_audit.checks.own_logs import OwnLog, own_logs
 from kafka_audit.cluster.answers.broker_reads import LOG_DIRS, BrokerReads
 from kafka_audit.cluster.answers.log_lines import quoted
-from kafka_audit.cluster.view import ClusterView
-from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
 from kafka_audit.model.tables import LogDir
 from kafka_audit.model.text import counted, listing
 
@@ -18,7 +14,7 @@ _LARGE = 1024 * _MIB
 
 
 @check(code="KA617", severity=Severity.HIGH)
-def log_cleaner_stopped(view: ClusterView) -> Iterator[Judgement]:
+def log_cleaner_stopped(view: ClusterView) -> Judgements:
     """A broker no longer compacts: a thread of its log cleaner ended, or the cleaner left partitions out."""
     grown, sizes = dict(_grown(view)), BrokerReads(view.last_reads, LOG_DIRS)
     for log in own_logs(view, "KA617", _FILES):

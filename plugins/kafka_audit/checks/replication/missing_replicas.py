@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from kafka_audit.checks import Confidence
 from kafka_audit.checks.incident import Case, StoryFacts, evidence_of
 from kafka_audit.checks.repair import last_in_sync
 from kafka_audit.cluster.held_up_by import held_up_by
@@ -11,7 +12,7 @@ from kafka_audit.cluster.partitions import PartitionState
 from kafka_audit.faults.edges import REPLICATE
 from kafka_audit.faults.fault import Fault
 from kafka_audit.faults.solver import Diagnosis, catches_up, diagnoses_into
-from kafka_audit.model.finding import Confidence, Evidence, Finding
+from kafka_audit.model.finding import Evidence, Finding
 from kafka_audit.model.text import counted
 
 

@@ -1,20 +1,16 @@
-"""KA601."""
+from collections.abc import Mapping
 
-from collections.abc import Iterator, Mapping
-
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Judgements, Severity, check
 from kafka_audit.checks.replication.partitions import judge_partitions
 from kafka_audit.cluster.coordinators import coordinated_by
 from kafka_audit.cluster.held_up_by import held_up_by
-from kafka_audit.cluster.view import ClusterView
 from kafka_audit.differences.tables import LISTED, ReplicaState
-from kafka_audit.model.finding import Judgement, Severity
 from kafka_audit.model.tables import EligibleReplicas
 from kafka_audit.model.text import brokers, listing
 
 
 @check(code="KA601", severity=Severity.CRITICAL, parts=("topics",))
-def partition_offline(view: ClusterView) -> Iterator[Judgement]:
+def partition_offline(view: ClusterView) -> Judgements:
     """A partition has no leader."""
     eligible = {(row.topic, row.partition): row for row in view.newest(EligibleReplicas)}
 

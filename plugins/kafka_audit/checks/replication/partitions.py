@@ -1,10 +1,9 @@
 """Checks of partitions: what fails at each partition of a kind, else one PASS of the cluster."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 
-from kafka_audit.cluster.view import ClusterView
+from kafka_audit.checks import ClusterView, Judgements, Severity, Status
 from kafka_audit.differences.tables import ReplicaState
-from kafka_audit.model.finding import Judgement, Severity, Status
 
 NO_TOPIC = {"error": "no view lists a topic", "needs": "Describe on Topic, if topics exist"}
 """Evidence where a KRaft cluster shows no topic: there may be none, or none that the auditor may describe."""
@@ -26,7 +25,7 @@ def judge_partitions(  # noqa: PLR0913 -- what the checks of the family differ i
     min_isr: bool = False,
     severity: Callable[[ReplicaState], Severity | None] = _own_severity,
     more: Callable[[ReplicaState], Mapping[str, object]] = _no_more,
-) -> Iterator[Judgement]:
+) -> Judgements:
     """Judge each partition of a kind, and the cluster where there is none, or not all is known.
 
     Args:
@@ -45,7 +44,7 @@ def judge_partitions(  # noqa: PLR0913 -- what the checks of the family differ i
             yield view.judge(resource, Status.FAIL, evidence, severity=severity(state))
         else:
             error = f"{evidence['partition']} changed between two samples, or was sampled once"
-            yield view.judge(resource, Status.UNKNOWN, evidence, error=error, needs="another audit")
+            yield view.unknown(resource, error, "another audit", evidence)
     total, unknown = view.partitions.count.partitions, _unknown(view, kind, min_isr=min_isr)
     if unknown:
         yield view.judge("cluster", Status.UNKNOWN, unknown, total=total)

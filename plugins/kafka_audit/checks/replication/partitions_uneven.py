@@ -1,11 +1,7 @@
-"""KA613."""
-
 from collections.abc import Iterator, Mapping
 
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
 from kafka_audit.checks.replication.partitions import NO_TOPIC
-from kafka_audit.cluster.view import ClusterView
-from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.text import brokers, listing, start_upper
 
 _FEW = 10
@@ -16,12 +12,11 @@ _TIMES = 2
 
 
 @check(code="KA613", severity=Severity.LOW, parts=("brokers", "topics"))
-def partitions_uneven(view: ClusterView) -> Iterator[Judgement]:
+def partitions_uneven(view: ClusterView) -> Judgements:
     """A broker holds no partition, or more than twice the average."""
     known = sorted(view.brokers)
     if len(known) <= 1:
-        reason = "the cluster has one broker" if known else "no broker is registered"
-        yield view.judge("cluster", Status.NOT_APPLICABLE, reason=reason)
+        yield view.not_applicable("cluster", "the cluster has one broker" if known else "no broker is registered")
         return
     shares = view.partitions.shares
     replicas = {broker: shares[broker].replicas if broker in shares else 0 for broker in known}

@@ -1,28 +1,22 @@
-"""KA608."""
-
-from collections.abc import Iterator
 from dataclasses import dataclass
 
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Confidence, Judgements, Severity, Status, check
 from kafka_audit.cluster.throttles import throttle_rates, throttled_topics
-from kafka_audit.cluster.view import ClusterView
 from kafka_audit.differences.tables import LISTED, ReassignedState
-from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
 from kafka_audit.model.text import counted, listing
 
 _NOT_MEASURED = {"error": "whether the replicas that are added grow was not read", "needs": "DescribeLogDirs in two audits"}
 
 
 @check(code="KA608", severity=Severity.MEDIUM, parts=("topics",))
-def reassignment_hangs(view: ClusterView) -> Iterator[Judgement]:
+def reassignment_hangs(view: ClusterView) -> Judgements:
     """A reassignment makes no progress, or its throttle is still set."""
     moving = view.differences.of(ReassignedState)
     grows = {row: _grows(view, row) for row in moving if row.repeated}
     hanging = [row for row, growing in grows.items() if growing is False]
     for row in hanging:
         confidence = Confidence.MEASURED if row.unregistered else Confidence.SUSPECTED
-        resource = f"topic/{row.topic}/partition/{row.partition}"
-        yield view.judge(resource, Status.FAIL, _evidence(row), confidence=confidence)
+        yield view.judge(f"topic/{row.topic}/partition/{row.partition}", Status.FAIL, _evidence(row), confidence=confidence)
     unknown = _unknown(view, len(moving)) or (_NOT_MEASURED if None in grows.values() else {})
     throttle = _throttled(view)
     if unknown:

@@ -1,16 +1,10 @@
-"""KA612."""
-
-from collections.abc import Iterator
-
-from kafka_audit.checks import check
-from kafka_audit.cluster.view import ClusterView
-from kafka_audit.model.finding import Judgement, Severity, Status
+from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
 from kafka_audit.model.tables import BrokerView, FencedBroker, ViewBroker
 from kafka_audit.model.text import counted
 
 
 @check(code="KA612", severity=Severity.MEDIUM)
-def single_broker(view: ClusterView) -> Iterator[Judgement]:
+def single_broker(view: ClusterView) -> Judgements:
     """The cluster has a single broker."""
     registered, assigned = _listed(view) if view.kraft else (frozenset(view.brokers), view.partitions.assigned)
     unknown = _unknown_lists(view, registered, assigned) if view.kraft else _unread(view)
@@ -23,12 +17,12 @@ def single_broker(view: ClusterView) -> Iterator[Judgement]:
         yield view.judge("cluster", Status.PASS, count=count)
     elif view.info is not None and view.info.expect_single_broker:
         reason = "the cluster file expects a single broker"
-        yield view.judge("cluster", Status.NOT_APPLICABLE, count=count, reason=reason)
+        yield view.not_applicable("cluster", reason, count=count)
     elif len(registered | assigned) > 1 or not registered or expected > 1:
         reason = f"{counted(count, 'registered broker')}, and others are assigned or expected (KA113)"
-        yield view.judge("cluster", Status.NOT_APPLICABLE, count=count, reason=reason)
+        yield view.not_applicable("cluster", reason, count=count)
     elif not view.kraft and (unread := view.gap("topics")) is not None:
-        yield view.judge("cluster", Status.UNKNOWN, who="any broker", error=unread.error, needs=unread.needs)
+        yield view.unknown("cluster", unread.error, unread.needs, who="any broker")
     else:
         yield view.judge("cluster", Status.FAIL, count=count, broker=min(registered))
 

@@ -1,14 +1,8 @@
-"""KA614."""
-
-from collections.abc import Iterator
-
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Confidence, Judgement, Judgements, Severity, Status, check
 from kafka_audit.checks.controller import since_previous
 from kafka_audit.checks.gaps import nothing_asked
 from kafka_audit.cluster.answers.broker_reads import BrokerReads
-from kafka_audit.cluster.view import ClusterView
 from kafka_audit.differences.tables import InternalTopic
-from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
 from kafka_audit.model.tables import OldTransaction
 from kafka_audit.model.tables.storage import OPEN_FOR_LONG_MS
 
@@ -18,10 +12,10 @@ _MINUTE_MS = 60_000
 
 
 @check(code="KA614", severity=Severity.HIGH, parts=("topics",))
-def transaction_hangs(view: ClusterView) -> Iterator[Judgement]:
+def transaction_hangs(view: ClusterView) -> Judgements:
     """A transaction stays open, and read_committed consumers wait for it."""
     if not any(row.topic == _TOPIC for row in view.differences.of(InternalTopic)):
-        yield view.judge("cluster", Status.NOT_APPLICABLE, reason=f"no topic {_TOPIC} was found")
+        yield view.not_applicable("cluster", f"no topic {_TOPIC} was found")
         return
     reads = BrokerReads(view.last_reads, _READ)
     yield from nothing_asked(view, reads)
@@ -53,7 +47,7 @@ def _judged(view: ClusterView, row: OldTransaction, earlier: OldTransaction | No
         seen = "seen once" if earlier is None else "seen a short time ago, too"
         error = f"{seen}: its first record is older than {minutes} minutes by the producer's time"
         needs = f"another audit, {minutes} minutes after the first that saw it"
-        return view.judge(resource, Status.UNKNOWN, evidence, who=partition, error=error, needs=needs)
+        return view.unknown(resource, error, needs, evidence, who=partition)
     confidence = Confidence.MEASURED
     if any(view.settings.get(broker, _TWO_PHASE).value == "true" for broker in view.settings.brokers):
         confidence = Confidence.SUSPECTED

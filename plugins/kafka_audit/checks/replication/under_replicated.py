@@ -1,16 +1,12 @@
-"""KA604."""
+from collections.abc import Mapping
 
-from collections.abc import Iterator, Mapping
-
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Judgements, Severity, check
 from kafka_audit.checks.replication.partitions import judge_partitions
-from kafka_audit.cluster.view import ClusterView
 from kafka_audit.differences.tables import ReplicaState
-from kafka_audit.model.finding import Judgement, Severity
 
 
 @check(code="KA604", severity=Severity.HIGH, parts=("topics",))
-def under_replicated(view: ClusterView) -> Iterator[Judgement]:
+def under_replicated(view: ClusterView) -> Judgements:
     """Replicas of a partition are not in sync."""
     yield from judge_partitions(view, "under_replicated", severity=_severity, more=_since)
 

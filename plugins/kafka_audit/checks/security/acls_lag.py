@@ -1,22 +1,16 @@
-"""KA410."""
-
-from collections.abc import Iterator
-
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
 from kafka_audit.checks.gaps import MOVING, NO_ZOOKEEPER
-from kafka_audit.cluster.view import ClusterView
 from kafka_audit.configuration.authorization import acl_phrase
-from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import Acl, AclHolder
 
 
 @check(code="KA410", severity=Severity.HIGH)
-def acls_lag(view: ClusterView) -> Iterator[Judgement]:
+def acls_lag(view: ClusterView) -> Judgements:
     """A broker uses ACLs that differ from those in ZooKeeper."""
     between = view.inter_broker
     if between.kraft or all(between.authorizer(broker).state == "unset" for broker in between.brokers if between.brokers):
         reason = NO_ZOOKEEPER if between.kraft else "no broker runs an authorizer"
-        yield view.judge("cluster", Status.NOT_APPLICABLE, reason=reason)
+        yield view.not_applicable("cluster", reason)
         return
     now, before = ({row.observer: row for row in rows} for rows in (view.newest(AclHolder), view.before(AclHolder)))
     sets: dict[str, set[str]] = {row.acls_digest: set() for row in view.of(AclHolder)}
@@ -25,11 +19,11 @@ def acls_lag(view: ClusterView) -> Iterator[Judgement]:
     for broker in between.brokers:
         evidence, resource = {"broker": broker, "who": f"broker {broker}"}, f"broker/{broker}"
         if between.authorizer(broker).state == "unset":
-            yield view.judge(resource, Status.NOT_APPLICABLE, reason=f"broker {broker} runs no authorizer")
+            yield view.not_applicable(resource, f"broker {broker} runs no authorizer")
             continue
         if between.decides_otherwise(broker):
             reason = f"broker {broker} runs {between.authorizer(broker).value}, which may not use them"
-            yield view.judge(resource, Status.NOT_APPLICABLE, reason=reason)
+            yield view.not_applicable(resource, reason)
             continue
         pairs = [(holders.get("zookeeper"), holders.get(f"broker:{broker}")) for holders in (now, before)]
         theirs, own_holder = pairs[0]

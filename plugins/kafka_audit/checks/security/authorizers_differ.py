@@ -1,26 +1,20 @@
-"""KA407."""
-
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import replace
 
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
 from kafka_audit.checks.gaps import no_brokers, tied
-from kafka_audit.cluster.view import ClusterView
-from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.text import start_upper
 
 
 @check(code="KA407", severity=Severity.HIGH, by_files=True)
-def authorizers_differ(view: ClusterView) -> Iterator[Judgement]:
+def authorizers_differ(view: ClusterView) -> Judgements:
     """Brokers and controllers run different authorizers, or some run none."""
     between = view.inter_broker
     nodes = (*between.brokers, *sorted(between.settings.controllers))
     settings = {node: between.authorizer(node) for node in nodes}
     classes = Counter(setting.value for setting in settings.values() if setting.value)
     if settings and all(setting.state == "unset" for setting in settings.values()):
-        reason = "no broker runs an authorizer"
-        yield view.judge("cluster", Status.NOT_APPLICABLE, reason=reason)
+        yield view.not_applicable("cluster", "no broker runs an authorizer")
         return
     usual = min(classes, key=lambda name: (-classes[name], str(name)), default=None)
     read = {node: setting.value for node, setting in settings.items() if setting.state in {"set", "unset"}}
@@ -31,8 +25,7 @@ def authorizers_differ(view: ClusterView) -> Iterator[Judgement]:
         evidence |= {"authorizer": setting.value or "none (every request is allowed)", "key": "authorizer.class.name"}
         if setting.state not in {"set", "unset"} or usual is None or (setting.value == usual and undecided):
             needs = f"DescribeConfigs on Cluster, or server.properties of {party}"
-            details = {"who": party, "error": "not every broker reported its authorizer", "needs": needs}
-            yield view.judge(resource, Status.UNKNOWN, details)
+            yield view.unknown(resource, "not every broker reported its authorizer", needs, who=party)
         elif setting.value == usual:
             yield view.judge(resource, Status.PASS, evidence)
         else:

@@ -3,14 +3,13 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from kafka_audit.checks import ClusterView, Confidence, Status
 from kafka_audit.cluster.answers.log_lines import says
 from kafka_audit.cluster.listeners.inter_broker import InterBroker
 from kafka_audit.cluster.listeners.principals import file_of
-from kafka_audit.cluster.view import ClusterView
 from kafka_audit.faults.authorizers import UNKNOWN_PRINCIPAL, Pair
 from kafka_audit.faults.facts import Facts, facts_of
 from kafka_audit.faults.read import BROKEN, reading_of
-from kafka_audit.model.finding import Confidence, Status
 from kafka_audit.model.text import brokers
 from kafka_audit.says.signs import SIGNS
 

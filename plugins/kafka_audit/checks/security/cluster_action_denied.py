@@ -1,19 +1,14 @@
-"""KA403."""
-
-from collections.abc import Iterator
 from dataclasses import replace
 
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
 from kafka_audit.checks.gaps import no_brokers
 from kafka_audit.checks.security.cluster_action import cluster_action_results, result_evidence
-from kafka_audit.cluster.view import ClusterView
 from kafka_audit.configuration.authorization import CLUSTER, acl_phrase
-from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import Acl
 
 
 @check(code="KA403", severity=Severity.CRITICAL, by_files=True)
-def cluster_action_denied(view: ClusterView) -> Iterator[Judgement]:
+def cluster_action_denied(view: ClusterView) -> Judgements:
     """An ACL denies ClusterAction to the inter-broker principal."""
     between = view.inter_broker
     for result in cluster_action_results(view):

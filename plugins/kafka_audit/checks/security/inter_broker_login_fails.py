@@ -1,13 +1,7 @@
-"""KA412."""
-
-from collections.abc import Iterator
-
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Confidence, Judgement, Judgements, Severity, Status, check
 from kafka_audit.cluster.listeners.inter_broker import Listener
-from kafka_audit.cluster.view import ClusterView
 from kafka_audit.faults.facts import Facts, facts_of
 from kafka_audit.faults.read import BROKEN, WORKS, EdgeReading, reading_of
-from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
 from kafka_audit.model.text import brokers, start_upper
 
 _CODE = "KA412"
@@ -20,7 +14,7 @@ _OF_A_HANDSHAKE = (
 
 
 @check(code=_CODE, severity=Severity.CRITICAL, by_files=True)
-def inter_broker_login_fails(view: ClusterView) -> Iterator[Judgement]:
+def inter_broker_login_fails(view: ClusterView) -> Judgements:
     """The controller or another broker cannot log in to a broker: certificate, mechanism or password."""
     between, facts = view.inter_broker, facts_of(view)
     names = sorted({listener.name for listener in map(between.listener, between.brokers) if listener is not None})
@@ -30,7 +24,7 @@ def inter_broker_login_fails(view: ClusterView) -> Iterator[Judgement]:
             yield _judged(facts, broker, Listener(name=name, protocol=between.protocol(broker, name)))
     if not names:
         error, needs = "no inter-broker listener is known", "DescribeConfigs on Cluster, or `properties` in the cluster file"
-        yield view.judge("cluster", Status.UNKNOWN, who="any broker", error=error, needs=needs)
+        yield view.unknown("cluster", error, needs, who="any broker")
 
 
 def _judged(facts: Facts, broker: int, listener: Listener) -> Judgement:

@@ -1,14 +1,10 @@
-"""KA414."""
-
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Confidence, Judgements, Severity, Status, check
 from kafka_audit.checks.gaps import no_files
 from kafka_audit.cluster.listeners.inter_broker import DEFAULT_MECHANISM, InterBroker
-from kafka_audit.cluster.view import ClusterView
-from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
 from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.tables import SourceRead
 
@@ -38,15 +34,14 @@ class _Need:
 
 
 @check(code="KA414", severity=Severity.CRITICAL, by_files=True)
-def listener_setup_refused(view: ClusterView) -> Iterator[Judgement]:
+def listener_setup_refused(view: ClusterView) -> Judgements:
     """A listener's JAAS configuration or keystore is missing or invalid, and the broker does not start."""
     between = view.next_start
     for broker in sorted(between.settings.files):
         resource, evidence = f"broker/{broker}", {"broker": broker, "who": f"broker {broker}"}
         need = _worst(view, broker)
         if need is None or (between.asked and need.status is Status.UNKNOWN):
-            reason = need.says if need else "no listener uses SASL or names a keystore"
-            yield view.judge(resource, Status.NOT_APPLICABLE, evidence, reason=reason)
+            yield view.not_applicable(resource, need.says if need else "no listener uses SASL or names a keystore", evidence)
             continue
         reported = {
             Status.FAIL: {"key": need.key, "what": _what(need), "says": need.says},

@@ -1,12 +1,6 @@
-"""KA406."""
-
-from collections.abc import Iterator
-
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
 from kafka_audit.checks.gaps import no_files
 from kafka_audit.cluster.listeners.inter_broker import MECHANISM
-from kafka_audit.cluster.view import ClusterView
-from kafka_audit.model.finding import Judgement, Severity, Status
 
 KAFKA_SAYS = (
     "sasl.mechanism.inter.broker.protocol must be included in sasl.enabled.mechanisms when SASL is used for "
@@ -16,7 +10,7 @@ KAFKA_SAYS = (
 
 
 @check(code="KA406", severity=Severity.CRITICAL, by_files=True)
-def mechanism_not_enabled(view: ClusterView) -> Iterator[Judgement]:
+def mechanism_not_enabled(view: ClusterView) -> Judgements:
     """The inter-broker SASL mechanism is not enabled on the inter-broker listener."""
     yield from no_files(view)
     between = view.next_start
@@ -31,8 +25,9 @@ def mechanism_not_enabled(view: ClusterView) -> Iterator[Judgement]:
         evidence |= {"protocol": listener.protocol or "unknown", "who": f"broker {broker}", "kafka_says": KAFKA_SAYS}
         evidence["key"] = between.settings.first_set(broker, MECHANISM, own, "sasl.enabled.mechanisms")
         if listener.logs_in and (mechanism is None or not setting.known):
-            facts = {"error": "a mechanism contains a placeholder", "needs": "the file as the broker reads it"}
-            yield view.judge(f"broker/{broker}", Status.UNKNOWN, evidence | facts)
+            yield view.unknown(
+                f"broker/{broker}", "a mechanism contains a placeholder", "the file as the broker reads it", evidence
+            )
             continue
         among = mechanism in enabled
         status = (Status.PASS if among else Status.FAIL) if listener.logs_in else Status.NOT_APPLICABLE

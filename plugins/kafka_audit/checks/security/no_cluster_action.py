@@ -1,22 +1,16 @@
-"""KA401."""
-
-from collections.abc import Iterator
 from dataclasses import replace
 
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
 from kafka_audit.checks.gaps import no_brokers
 from kafka_audit.checks.security.cluster_action import cluster_action_results, result_evidence
-from kafka_audit.cluster.view import ClusterView
-from kafka_audit.model.finding import Judgement, Severity, Status
 
 
 @check(code="KA401", severity=Severity.CRITICAL, by_files=True)
-def no_cluster_action(view: ClusterView) -> Iterator[Judgement]:
+def no_cluster_action(view: ClusterView) -> Judgements:
     """The inter-broker principal has no ClusterAction right at a broker."""
     between = view.inter_broker
     for result in cluster_action_results(view):
-        resource = f"broker/{result.broker}"
-        judgement = view.judge(resource, result.status, result_evidence(between, result))
+        judgement = view.judge(f"broker/{result.broker}", result.status, result_evidence(between, result))
         if result.status is Status.FAIL:
             judgement = replace(judgement, confidence=result.confidence, severity=Severity.HIGH if result.accepted else None)
         yield judgement

@@ -1,29 +1,22 @@
-"""KA411."""
-
-from collections.abc import Iterator
-
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
 from kafka_audit.checks.alike_brokers import one_finding
 from kafka_audit.checks.gaps import no_brokers
-from kafka_audit.cluster.view import ClusterView
-from kafka_audit.model.finding import Judgement, Severity, Status
 
 
 @check(code="KA411", severity=Severity.MEDIUM, by_files=True)
-def open_between_brokers(view: ClusterView) -> Iterator[Judgement]:
+def open_between_brokers(view: ClusterView) -> Judgements:
     """Inter-broker traffic is not encrypted."""
     yield from one_finding(view, _judged(view))
     yield from no_brokers(view)
 
 
-def _judged(view: ClusterView) -> Iterator[Judgement]:
+def _judged(view: ClusterView) -> Judgements:
     between = view.inter_broker
     for broker in between.brokers:
         listener = between.listener(broker)
         if listener is None or listener.protocol is None:
             needs = f"DescribeConfigs on Cluster, or server.properties of broker {broker}"
-            facts = {"who": f"broker {broker}", "error": "its inter-broker listener is unknown", "needs": needs}
-            yield view.judge(f"broker/{broker}", Status.UNKNOWN, facts)
+            yield view.unknown(f"broker/{broker}", "its inter-broker listener is unknown", needs, who=f"broker {broker}")
             continue
         mechanism = between.mechanism(broker).value if listener.logs_in else None
         what = "every record and the brokers' password" if mechanism == "PLAIN" else "every record"

@@ -1,13 +1,8 @@
-"""KA409."""
-
-from collections.abc import Iterator
 from dataclasses import replace
 
-from kafka_audit.checks import check
-from kafka_audit.cluster.view import ClusterView
+from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
 from kafka_audit.configuration.authorization import ANY_PRINCIPAL, acl_phrase
 from kafka_audit.configuration.principals import ANONYMOUS
-from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import Acl
 from kafka_audit.model.text import listing
 
@@ -16,22 +11,20 @@ _STRONG = frozenset({"All", "Alter", "AlterConfigs", "ClusterAction"})
 
 
 @check(code="KA409", severity=Severity.HIGH)
-def powerful_acls(view: ClusterView) -> Iterator[Judgement]:
+def powerful_acls(view: ClusterView) -> Judgements:
     """An ACL grants a powerful right to every principal."""
     between = view.inter_broker
     if between.brokers and all(between.authorizer(broker).state == "unset" for broker in between.brokers):
-        yield view.judge("cluster", Status.NOT_APPLICABLE, reason="no broker runs an authorizer")
+        yield view.not_applicable("cluster", "no broker runs an authorizer")
         return
     if not between.holders:
-        needs = "Describe on Cluster, or read on /kafka-acl in ZooKeeper"
-        yield view.judge("cluster", Status.UNKNOWN, error="no ACLs were read", needs=needs)
+        yield view.unknown("cluster", "no ACLs were read", "Describe on Cluster, or read on /kafka-acl in ZooKeeper")
         return
     foreign = [broker for broker in between.brokers if between.decides_otherwise(broker)]
     leftover = bool(foreign) and len(foreign) == sum(between.authorizer(broker).state != "unset" for broker in between.brokers)
     held = {holder.acls_digest for name, holder in between.holders.items() if name != "zookeeper" or not leftover}
     if not held:
-        reason = f"{between.authorizer(foreign[0]).value} does not use the ACLs in ZooKeeper"
-        yield view.judge("cluster", Status.NOT_APPLICABLE, reason=reason)
+        yield view.not_applicable("cluster", f"{between.authorizer(foreign[0]).value} does not use the ACLs in ZooKeeper")
         return
     acls = sorted({acl for acl in view.of(Acl) if acl.acls_digest in held}, key=acl_phrase)
     wide = [acl for acl in acls if _too_wide(acl)]

@@ -1,21 +1,16 @@
-"""KA405."""
-
-from collections.abc import Iterator
 from dataclasses import replace
 
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Judgement, Judgements, Severity, Status, check
 from kafka_audit.checks.gaps import no_brokers
 from kafka_audit.cluster.listeners.inter_broker import InterBroker, Listener
-from kafka_audit.cluster.view import ClusterView
 from kafka_audit.compare.listener_names import canonical_listener
 from kafka_audit.faults.facts import facts_of
-from kafka_audit.model.finding import Judgement, Severity, Status
 
 _CALLBACK = "sasl.server.callback.handler.class"
 
 
 @check(code="KA405", severity=Severity.CRITICAL, by_files=True)
-def scram_user_missing(view: ClusterView) -> Iterator[Judgement]:
+def scram_user_missing(view: ClusterView) -> Judgements:
     """The user that a broker logs in as has no SCRAM credential for the inter-broker mechanism."""
     between = view.inter_broker
     facts = facts_of(view)
@@ -41,8 +36,7 @@ def _judged(view: ClusterView, broker: int) -> Judgement:
         return view.judge(f"broker/{broker}", Status.NOT_APPLICABLE, evidence)
     users = _users(between, broker, listener, mechanism) if listener and mechanism else set()
     if listener is None or not mechanism or len(users) != 1:
-        evidence |= {"error": "its login is unknown", "needs": file}
-        return view.judge(f"broker/{broker}", Status.UNKNOWN, evidence)
+        return view.unknown(f"broker/{broker}", "its login is unknown", file, evidence)
     evidence |= {"user": next(iter(users)), "listener": listener.name}
     evidence["key"] = f"listener.name.{listener.name.lower()}.{mechanism.lower()}.sasl.jaas.config"
     known = view.logins.known_users(broker, listener.name, mechanism)
@@ -52,8 +46,7 @@ def _judged(view: ClusterView, broker: int) -> Judgement:
         ask = "an audit that reads /config/users" if not between.kraft else "a broker that answers DescribeUserScramCredentials"
         evidence |= {"error": "SCRAM users were not read", "needs": ask}
     else:
-        status = Status.PASS if evidence["user"] in known else Status.FAIL
-        return view.judge(f"broker/{broker}", status, evidence)
+        return view.judge(f"broker/{broker}", Status.PASS if evidence["user"] in known else Status.FAIL, evidence)
     return view.judge(f"broker/{broker}", Status.UNKNOWN, evidence)
 
 

@@ -1,20 +1,16 @@
-"""KA413."""
-
 from collections.abc import Callable, Iterator
 
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
 from kafka_audit.checks.gaps import no_files
 from kafka_audit.cluster.listeners.inter_broker import InterBroker
-from kafka_audit.cluster.view import ClusterView
 from kafka_audit.configuration.authorization import authorizer_refusal
 from kafka_audit.configuration.principals import KERBEROS, RulesError, UnsupportedError, kerberos_rules, ssl_rules
 from kafka_audit.configuration.principals.kerberos_rules import KEY as KERBEROS_RULES
 from kafka_audit.configuration.principals.ssl_rules import KEY as SSL_RULES
-from kafka_audit.model.finding import Judgement, Severity, Status
 
 
 @check(code="KA413", severity=Severity.CRITICAL, by_files=True)
-def security_settings_refused(view: ClusterView) -> Iterator[Judgement]:
+def security_settings_refused(view: ClusterView) -> Judgements:
     """The authorizer or a listener rejects its own settings, and the broker does not start."""
     between = view.next_start
     for broker in sorted(between.settings.files):

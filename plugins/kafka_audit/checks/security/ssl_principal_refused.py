@@ -1,24 +1,20 @@
-"""KA404."""
-
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Confidence, Judgements, Severity, Status, check
 from kafka_audit.checks.gaps import no_brokers
 from kafka_audit.checks.security.cluster_action import ClusterActionResult, cluster_action_results
 from kafka_audit.cluster.listeners.principals import Principal
-from kafka_audit.cluster.view import ClusterView
 from kafka_audit.configuration.authorization import SUPER_USERS
 from kafka_audit.configuration.principals import ANONYMOUS
 from kafka_audit.configuration.principals.ssl_rules import KEY
 from kafka_audit.faults.facts import facts_of
-from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
 
 _Verdict = tuple[Status, Confidence, dict[str, str]]
 
 
 @check(code="KA404", severity=Severity.CRITICAL, by_files=True)
-def ssl_principal_refused(view: ClusterView) -> Iterator[Judgement]:
+def ssl_principal_refused(view: ClusterView) -> Judgements:
     """The principal that a broker derives from the other brokers' certificates has no rights there, or none can be derived."""
     for result in cluster_action_results(view):
         status, confidence, reported = _verdict(view, result)

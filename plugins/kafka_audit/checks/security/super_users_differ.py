@@ -1,20 +1,16 @@
-"""KA402."""
-
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Judgement, Judgements, Severity, Status, check
 from kafka_audit.checks.gaps import no_brokers
 from kafka_audit.cluster.listeners.inter_broker import InterBroker
-from kafka_audit.cluster.view import ClusterView
-from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.text import listing, named_nodes, start_upper
 
 _KEY = "super.users"
 
 
 @check(code="KA402", severity=Severity.HIGH, by_files=True)
-def super_users_differ(view: ClusterView) -> Iterator[Judgement]:
+def super_users_differ(view: ClusterView) -> Judgements:
     """Brokers, or controllers, have different super users."""
     between = view.inter_broker
     yield from _alike(view, between.brokers)
@@ -22,7 +18,7 @@ def super_users_differ(view: ClusterView) -> Iterator[Judgement]:
     yield from no_brokers(view)
 
 
-def _alike(view: ClusterView, nodes: Sequence[int]) -> Iterator[Judgement]:
+def _alike(view: ClusterView, nodes: Sequence[int]) -> Judgements:
     """Compare nodes that have the same super users, where they are alike: brokers, or controllers."""
     between = view.inter_broker
     reported = {node: between.super_users(node) for node in nodes if between.authorizer(node).value}
@@ -33,7 +29,7 @@ def _alike(view: ClusterView, nodes: Sequence[int]) -> Iterator[Judgement]:
         users, party = known.get(node), between.settings.party(node)
         resource, (kind, _, _) = party.replace(" ", "/"), party.partition(" ")
         if reason := _aside(between, node):
-            yield view.judge(resource, Status.NOT_APPLICABLE, who=party, reason=reason)
+            yield view.not_applicable(resource, reason, who=party)
         elif users is None or len(known) == 1:
             yield _unread_super_users(view, node, hidden=node in reported and users is None)
         else:
@@ -77,4 +73,4 @@ def _unread_super_users(view: ClusterView, broker: int, *, hidden: bool) -> Judg
         f"{_KEY} is set but hidden" if hidden else "its settings were not read" if own else f"super users of {others} are unknown"
     )
     needs = f"server.properties of {party if own else others} (`properties` in the cluster file)"
-    return view.judge(party.replace(" ", "/"), Status.UNKNOWN, who=party, error=error, needs=needs)
+    return view.unknown(party.replace(" ", "/"), error, needs, who=party)

@@ -1,18 +1,12 @@
-"""KA415."""
-
-from collections.abc import Iterator
-
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
 from kafka_audit.checks.gaps import no_brokers
-from kafka_audit.cluster.view import ClusterView
-from kafka_audit.model.finding import Judgement, Severity, Status
 
 _ENABLED, _MECHANISM = "sasl.enabled.mechanisms", "OAUTHBEARER"
 _UNSECURED = "org.apache.kafka.common.security.oauthbearer.internals.unsecured.OAuthBearerUnsecuredValidatorCallbackHandler"
 
 
 @check(code="KA415", severity=Severity.HIGH, by_files=True)
-def unsigned_tokens_accepted(view: ClusterView) -> Iterator[Judgement]:
+def unsigned_tokens_accepted(view: ClusterView) -> Judgements:
     """A listener accepts OAuth tokens without a signature."""
     between = view.inter_broker
     yield from no_brokers(view)
@@ -21,16 +15,16 @@ def unsigned_tokens_accepted(view: ClusterView) -> Iterator[Judgement]:
         listeners = between.settings.get(broker, "listeners")
         if not listeners.known:
             needs = f"server.properties of {who} (`properties` in the cluster file), or DescribeConfigs on Cluster"
-            yield view.judge(f"broker/{broker}", Status.UNKNOWN, who=who, error="its listeners are unknown", needs=needs)
+            yield view.unknown(f"broker/{broker}", "its listeners are unknown", needs, who=who)
             continue
         names = [entry.partition("://")[0].strip() for entry in (listeners.value or "").split(",")]
         found = [*_judged(view, broker, [name for name in names if (between.protocol(broker, name) or "").startswith("SASL")])]
         yield from found
         if not found:
-            yield view.judge(f"broker/{broker}", Status.NOT_APPLICABLE, who=who, reason=f"no listener enables {_MECHANISM}")
+            yield view.not_applicable(f"broker/{broker}", f"no listener enables {_MECHANISM}", who=who)
 
 
-def _judged(view: ClusterView, broker: int, listeners: list[str]) -> Iterator[Judgement]:
+def _judged(view: ClusterView, broker: int, listeners: list[str]) -> Judgements:
     settings, who = view.inter_broker.settings, f"broker {broker}"
     for listener in listeners:
         enabled = settings.at(broker, listener, _ENABLED)
@@ -47,5 +41,4 @@ def _judged(view: ClusterView, broker: int, listeners: list[str]) -> Iterator[Ju
             yield view.judge(resource, Status.PASS, facts)
         else:
             error = f"{key if enabled.known else _ENABLED} is unknown"
-            needs = f"server.properties of {who} (`properties` in the cluster file)"
-            yield view.judge(resource, Status.UNKNOWN, facts, error=error, needs=needs)
+            yield view.unknown(resource, error, f"server.properties of {who} (`properties` in the cluster file)", facts)

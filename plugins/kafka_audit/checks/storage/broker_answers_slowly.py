@@ -1,14 +1,10 @@
-"""KA508."""
-
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Confidence, Judgements, Severity, Status, check
 from kafka_audit.checks.gaps import nothing_asked
 from kafka_audit.cluster.answers.broker_reads import BrokerReads
 from kafka_audit.cluster.answers.reads import failed_texts
-from kafka_audit.cluster.view import ClusterView
-from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
 from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.tables import SourceRead
 from kafka_audit.model.text import listing
@@ -24,12 +20,12 @@ _STALL_MS = 2000
 
 
 @check(code="KA508", severity=Severity.MEDIUM)
-def broker_answers_slowly(view: ClusterView) -> Iterator[Judgement]:
+def broker_answers_slowly(view: ClusterView) -> Judgements:
     """A broker answers the auditor ten times more slowly than the other brokers."""
     reads = BrokerReads(view.last_reads, "Metadata")
     yield from nothing_asked(view, reads)
     if reads.brokers and len(reads.brokers) <= _TWO:
-        yield view.judge("cluster", Status.NOT_APPLICABLE, reason="there are fewer than three brokers")
+        yield view.not_applicable("cluster", "there are fewer than three brokers")
         return
     now, earlier = _Times(view.last_reads), _Times(view.last_reads_earlier)
     reads_of: dict[str, list[SourceRead]] = {}
@@ -55,9 +51,7 @@ def broker_answers_slowly(view: ClusterView) -> Iterator[Judgement]:
             yield view.judge(f"broker/{broker}", Status.UNKNOWN, {**facts, **failed_texts(failed)})
         elif alone := _not_compared(now, broker):
             error = f"it took {now.by_broker[broker][alone[0]]} ms for {alone[0]}, which fewer than two other brokers answered"
-            yield view.judge(
-                f"broker/{broker}", Status.UNKNOWN, facts, error=error, needs=f"{listing(alone)} of the other brokers"
-            )
+            yield view.unknown(f"broker/{broker}", error, f"{listing(alone)} of the other brokers", facts)
         else:
             yield view.judge(f"broker/{broker}", Status.PASS, facts)
 

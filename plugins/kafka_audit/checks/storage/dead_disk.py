@@ -6,15 +6,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from weakref import WeakKeyDictionary
 
-from kafka_audit.checks import log_quotes
+from kafka_audit.checks import ClusterView, Status, log_quotes
 from kafka_audit.checks.incident import Case, StoryFacts, evidence_of
 from kafka_audit.cluster.answers.broker_reads import STORAGE_ERROR
 from kafka_audit.cluster.answers.reads import observer_name
 from kafka_audit.cluster.held_up_by import all_waiting_known, held_up_by, waiting_for
-from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model import quoting
 from kafka_audit.model.commands import command
-from kafka_audit.model.finding import CHANGES, Evidence, Finding, Resource, Status
+from kafka_audit.model.finding import CHANGES, Evidence, Finding, Resource
 from kafka_audit.model.tables import GroupMember, LeadershipAnswer
 from kafka_audit.model.text import clean, counted, listing
 from kafka_audit.words.sentences import Written

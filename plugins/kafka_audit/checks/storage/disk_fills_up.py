@@ -1,12 +1,8 @@
-"""KA505."""
+from collections.abc import Mapping
 
-from collections.abc import Iterator, Mapping
-
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Judgement, Judgements, Severity, Status, check
 from kafka_audit.checks.gaps import NO_LOG_DIRS, nothing_asked
 from kafka_audit.cluster.answers.broker_reads import LOG_DIRS, BrokerReads
-from kafka_audit.cluster.view import ClusterView
-from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import LogDir
 
 _NEARLY_FULL, _FULL, _APART = 90, 70, 50  # percent
@@ -14,7 +10,7 @@ _NO_SIZES = "this version does not report sizes (Kafka 3.3 and later do)"
 
 
 @check(code="KA505", severity=Severity.MEDIUM)
-def disk_fills_up(view: ClusterView) -> Iterator[Judgement]:
+def disk_fills_up(view: ClusterView) -> Judgements:
     """The disk of a log dir is nearly full, or much fuller than the other disks of its broker."""
     reads = BrokerReads(view.last_reads, LOG_DIRS)
     yield from nothing_asked(view, reads)
@@ -31,16 +27,14 @@ def _judged(view: ClusterView, broker: int, path: str, shares: Mapping[str, int]
     evidence = {"broker": broker, "who": f"broker {broker}", "path": path}
     resource = f"broker/{broker}/logdir/{path}"
     if path not in shares:
-        reason = "it is offline (KA501)" if offline else _NO_SIZES
-        return view.judge(resource, Status.NOT_APPLICABLE, evidence, reason=reason)
+        return view.not_applicable(resource, "it is offline (KA501)" if offline else _NO_SIZES, evidence)
     share, emptiest, fault = shares[path], min(shares, key=lambda share: (shares[share], share)), None
     evidence["used"] = share
     if share > _NEARLY_FULL:
         fault = "when it is full, the log dir goes offline"
     elif share > _FULL and share - shares[emptiest] > _APART:
         fault = f"the disk of {emptiest} is {shares[emptiest]} % full"
-    status = Status.FAIL if fault else Status.PASS
-    return view.judge(resource, status, evidence | ({"fault": fault} if fault else {}))
+    return view.judge(resource, Status.FAIL if fault else Status.PASS, evidence | ({"fault": fault} if fault else {}))
 
 
 def _used(row: LogDir) -> int | None:

@@ -1,18 +1,12 @@
-"""KA504."""
-
-from collections.abc import Iterator
-
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
 from kafka_audit.checks.gaps import nothing_asked
 from kafka_audit.cluster.answers.broker_reads import LOG_DIRS, BrokerReads
-from kafka_audit.cluster.view import ClusterView
 from kafka_audit.differences.tables import LISTED
-from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import LogDirReplica
 
 
 @check(code="KA504", severity=Severity.MEDIUM)
-def future_replica_stuck(view: ClusterView) -> Iterator[Judgement]:
+def future_replica_stuck(view: ClusterView) -> Judgements:
     """A replica that is being moved to another log dir of its broker makes no progress."""
     reads = BrokerReads(view.last_reads, LOG_DIRS)
     yield from nothing_asked(view, reads)

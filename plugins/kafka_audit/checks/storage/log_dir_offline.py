@@ -1,12 +1,8 @@
-"""KA501."""
+from collections.abc import Collection
 
-from collections.abc import Collection, Iterator
-
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
 from kafka_audit.checks.gaps import NO_LOG_DIRS, nothing_asked
 from kafka_audit.cluster.answers.broker_reads import LOG_DIRS, STORAGE_ERROR, BrokerReads
-from kafka_audit.cluster.view import ClusterView
-from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import LogLine
 
 _CONSEQUENCE = "log_dir_stopped"  # is logged whatever took it offline
@@ -15,7 +11,7 @@ _NO_SUCH_FILE = "java.nio.file.NoSuchFileException: "
 
 
 @check(code="KA501", severity=Severity.CRITICAL)
-def log_dir_offline(view: ClusterView) -> Iterator[Judgement]:
+def log_dir_offline(view: ClusterView) -> Judgements:
     """A log dir of a broker is offline: its disk failed."""
     reads = BrokerReads(view.last_reads, LOG_DIRS)
     yield from nothing_asked(view, reads)

@@ -1,18 +1,14 @@
-"""KA506."""
-
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Confidence, Judgements, Severity, Status, check
 from kafka_audit.checks.gaps import nothing_asked
 from kafka_audit.cluster.answers.broker_reads import LIST_OFFSETS, BrokerReads
-from kafka_audit.cluster.view import ClusterView
 from kafka_audit.differences.tables import LISTED, FormerLeaderState
-from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
 
 
 @check(code="KA506", severity=Severity.HIGH, parts=("topics",))
-def old_leader_keeps_clients(view: ClusterView) -> Iterator[Judgement]:
+def old_leader_keeps_clients(view: ClusterView) -> Judgements:
     """A broker that led partitions returns a storage error for them, and some clients do not refresh their metadata."""
     reads = BrokerReads(view.last_reads, LIST_OFFSETS)
     yield from nothing_asked(view, reads)
@@ -33,7 +29,7 @@ def old_leader_keeps_clients(view: ClusterView) -> Iterator[Judgement]:
             yield view.judge(resource, Status.PASS, broker=broker, who=f"broker {broker}")
         else:
             reason = "it leads no partition, and no view lists a replica of it as offline"
-            yield view.judge(resource, Status.NOT_APPLICABLE, broker=broker, reason=reason)
+            yield view.not_applicable(resource, reason, broker=broker)
 
 
 def _evidence(rows: Sequence[FormerLeaderState], led: int) -> dict[str, object]:

@@ -1,17 +1,11 @@
-"""KA503."""
-
-from collections.abc import Iterator
-
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
 from kafka_audit.checks.gaps import nothing_asked
 from kafka_audit.cluster.answers.broker_reads import LIST_OFFSETS, STORAGE_ERROR, BrokerReads, first_partitions
-from kafka_audit.cluster.view import ClusterView
-from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import LeadershipAnswer, LeadershipAsked
 
 
 @check(code="KA503", severity=Severity.HIGH)
-def replicas_offline(view: ClusterView) -> Iterator[Judgement]:
+def replicas_offline(view: ClusterView) -> Judgements:
     """Replicas of a running broker are offline."""
     reads = BrokerReads(view.last_reads, LIST_OFFSETS)
     yield from nothing_asked(view, reads)
@@ -28,8 +22,7 @@ def replicas_offline(view: ClusterView) -> Iterator[Judgement]:
         elif row is None:
             gap = reads.gap(broker)
             reason = {"reason": "it leads no partition, and no view lists a replica of it as offline"}
-            status = Status.UNKNOWN if gap else Status.NOT_APPLICABLE
-            yield view.judge(resource, status, {**evidence, **(gap or reason)})
+            yield view.judge(resource, Status.UNKNOWN if gap else Status.NOT_APPLICABLE, {**evidence, **(gap or reason)})
         elif row.listed_offline:
             evidence |= {"error": f"brokers list {row.listed_offline} of its replicas as offline, but it serves them"}
             evidence["needs"] = "another audit: it has just restarted, or its controller has not accepted it (KA105)"

@@ -1,17 +1,11 @@
-"""KA507."""
-
-from collections.abc import Iterator
-
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Confidence, Judgements, Severity, Status, check
 from kafka_audit.checks.gaps import MOVING, NO_LOG_DIRS, nothing_asked
 from kafka_audit.cluster.answers.broker_reads import LOG_DIRS, BrokerReads
-from kafka_audit.cluster.view import ClusterView
-from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
 from kafka_audit.model.tables import LogDir
 
 
 @check(code="KA507", severity=Severity.LOW, parts=("topics",))
-def stray_replicas(view: ClusterView) -> Iterator[Judgement]:
+def stray_replicas(view: ClusterView) -> Judgements:
     """A broker has replicas in its log dirs that are not assigned to it."""
     reads = BrokerReads(view.last_reads, LOG_DIRS)
     yield from nothing_asked(view, reads)

@@ -1,12 +1,8 @@
-"""KA801."""
+from collections.abc import Sequence
 
-from collections.abc import Iterator, Sequence
-
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Confidence, Judgement, Judgements, Severity, Status, check
 from kafka_audit.checks.gaps import no_ensemble
 from kafka_audit.checks.zookeeper.members import named_servers
-from kafka_audit.cluster.view import ClusterView
-from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
 from kafka_audit.model.tables import EnsembleServer, ZookeeperMember
 from kafka_audit.model.text import counted
 
@@ -14,7 +10,7 @@ _FEWEST, _READ = 3, "zookeeper access and size of znodes"
 
 
 @check(code="KA801", severity=Severity.MEDIUM)
-def ensemble_size_weak(view: ClusterView) -> Iterator[Judgement]:
+def ensemble_size_weak(view: ClusterView) -> Judgements:
     """ZooKeeper has too few servers to lose one, or an even number."""
     yield from no_ensemble(view, ZookeeperMember)
     members = view.newest(ZookeeperMember)
@@ -29,14 +25,14 @@ def ensemble_size_weak(view: ClusterView) -> Iterator[Judgement]:
     if modes == {None} or (count == 1 and modes != {"standalone"}):
         error = f"no answer from {named_servers(members)}" if modes == {None} else f"{voters[0].member} belongs to an ensemble"
         needs = "every server of the ensemble under `zookeeper` in the cluster file"
-        yield view.judge("cluster", Status.UNKNOWN, error=error, needs=needs)
+        yield view.unknown("cluster", error, needs)
         return
     evidence = _evidence(count, [member.member for member in voters])
     spare, why = (count - 1) // 2, evidence["why"]
     unread = [read for read in view.last_reads if read.operation == _READ and read.outcome == "failed"]
     if spare and count % 2 and unread:
         error, needs = f"/zookeeper/config was not read: {unread[0].error}", unread[0].needs or "a ZooKeeper that answers"
-        yield view.judge("cluster", Status.UNKNOWN, error=error, needs=needs)
+        yield view.unknown("cluster", error, needs)
     elif spare and count % 2:
         yield view.judge("cluster", Status.PASS, evidence)
     elif modes == {"standalone"}:

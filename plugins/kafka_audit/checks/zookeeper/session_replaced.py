@@ -1,11 +1,6 @@
-"""KA805."""
-
-from collections.abc import Iterator
-
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Confidence, Judgement, Judgements, Severity, Status, check
 from kafka_audit.cluster.answers.log_lines import when
-from kafka_audit.cluster.view import BrokerRegistration, ClusterView
-from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
+from kafka_audit.cluster.registry import BrokerRegistration
 from kafka_audit.model.tables import LogLine
 from kafka_audit.model.text import counted
 
@@ -14,7 +9,7 @@ _EARLIER_MS, _LATER_MS = 180_000, 10_000
 
 
 @check(code="KA805", severity=Severity.MEDIUM, parts=("controller", "brokers"))
-def session_replaced(view: ClusterView) -> Iterator[Judgement]:
+def session_replaced(view: ClusterView) -> Judgements:
     """A broker lost its ZooKeeper session without a restart."""
     gap = view.gap_earlier("brokers")
     if gap is not None and gap.whole:
@@ -53,7 +48,7 @@ def _replaced(view: ClusterView, registration: BrokerRegistration, *, thrice: bo
     if any(read.outcome == "answered" for read in view.reads.of_logs.get(broker, ())):
         error = "its session is new, and the part of its log that was read shows no expired session"
         needs = "lines of its log from before its registration, with readable timestamps"
-    return view.judge(resource, Status.UNKNOWN, evidence, error=error, needs=needs)
+    return view.unknown(resource, error, needs, evidence)
 
 
 def _is_of_this(row: LogLine, registered_ms: int | None) -> bool:

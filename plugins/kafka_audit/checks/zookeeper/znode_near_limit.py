@@ -1,11 +1,5 @@
-"""KA807."""
-
-from collections.abc import Iterator
-
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
 from kafka_audit.checks.gaps import no_ensemble
-from kafka_audit.cluster.view import ClusterView
-from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import ZookeeperNode
 
 JUTE_MAXBUFFER = 0xFFFFF
@@ -15,7 +9,7 @@ NEAR = JUTE_MAXBUFFER // 2
 
 
 @check(code="KA807", severity=Severity.MEDIUM)
-def znode_near_limit(view: ClusterView) -> Iterator[Judgement]:
+def znode_near_limit(view: ClusterView) -> Judgements:
     """A znode, or the list of its children, is near ZooKeeper's size limit."""
     yield from no_ensemble(view, ZookeeperNode)
     nodes = view.newest(ZookeeperNode)

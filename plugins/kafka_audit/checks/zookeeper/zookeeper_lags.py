@@ -1,24 +1,18 @@
-"""KA803."""
-
-from collections.abc import Iterator
-
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
 from kafka_audit.checks.gaps import ONCE_BY_ZOOKEEPER, no_ensemble
 from kafka_audit.checks.zookeeper.members import busy, is_late
-from kafka_audit.cluster.view import ClusterView
-from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import ZookeeperMember
 
 
 @check(code="KA803", severity=Severity.MEDIUM)
-def zookeeper_lags(view: ClusterView) -> Iterator[Judgement]:
+def zookeeper_lags(view: ClusterView) -> Judgements:
     """A ZooKeeper server answers slowly, has waiting requests, or is behind the others."""
     yield from no_ensemble(view, ZookeeperMember)
     members = tuple(member for member in view.newest(ZookeeperMember) if member.state == "serving")
     if not members:
         if view.newest(ZookeeperMember):
             needs = "srvr in 4lw.commands.whitelist of a server that serves"
-            yield view.judge("cluster", Status.UNKNOWN, error="no server reported statistics", needs=needs)
+            yield view.unknown("cluster", "no server reported statistics", needs)
         return
     figures, old = busy(members), view.before(ZookeeperMember)
     late = [f"{member.member} answers after {member.latency_avg_ms:g} ms on average" for member in members if is_late(member)]

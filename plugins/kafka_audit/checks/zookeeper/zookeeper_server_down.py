@@ -1,19 +1,14 @@
-"""KA802."""
-
-from collections.abc import Iterator
 from dataclasses import replace
 
-from kafka_audit.checks import check
+from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
 from kafka_audit.checks.gaps import ONCE_BY_ZOOKEEPER, no_ensemble
 from kafka_audit.checks.zookeeper.members import AWAY, named_servers
-from kafka_audit.cluster.view import ClusterView
-from kafka_audit.model.finding import Judgement, Severity, Status
 from kafka_audit.model.tables import Registry, ZookeeperMember
 from kafka_audit.model.text import counted
 
 
 @check(code="KA802", severity=Severity.CRITICAL)
-def zookeeper_server_down(view: ClusterView) -> Iterator[Judgement]:
+def zookeeper_server_down(view: ClusterView) -> Judgements:
     """A ZooKeeper server is down, or runs and does not serve requests."""
     yield from no_ensemble(view, ZookeeperMember)
     members = view.newest(ZookeeperMember)
@@ -39,6 +34,6 @@ def zookeeper_server_down(view: ClusterView) -> Iterator[Judgement]:
         yield view.judge("cluster", Status.UNKNOWN, evidence | ONCE_BY_ZOOKEEPER)
     elif closed:
         needs = f"srvr in 4lw.commands.whitelist of {', '.join(member.member for member in closed)}"
-        yield view.judge("cluster", Status.UNKNOWN, evidence, error=named_servers(closed), needs=needs)
+        yield view.unknown("cluster", named_servers(closed), needs, evidence)
     else:
         yield view.judge("cluster", Status.PASS, evidence)

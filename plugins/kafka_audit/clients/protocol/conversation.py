@@ -31,17 +31,7 @@ from kafka_audit.compare.addresses import address_text
 from kafka_audit.model.cluster import Cluster
 from kafka_audit.model.read_failure import KAFKA_ERRORS, ReadFailure
 
-__all__ = [
-    "CLIENT",
-    "MAX_BYTES",
-    "ClientOptions",
-    "Conversation",
-    "demand",
-    "error_name",
-]
-
 CLIENT = "kafka-audit"
-"""Error of a read that the broker's request quota leaves no time for."""
 
 MAX_BYTES = 128 * 1024 * 1024
 """Largest answer taken: Metadata of nearly three million partitions.

@@ -1,8 +1,11 @@
 """Free text, e.g. a line of a log or a party's own words about an error, without what must not leave it. Pure."""
 
+import base64
+import json
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import PurePosixPath
+from urllib.parse import quote
 
 from kafka_audit.clients.secrets.secret_keys import REST, SAID, TOKEN, USERINFO, is_secret, is_secret_key
 
@@ -76,3 +79,31 @@ def _without_refused_value(text: str) -> str:
     if not found or not (is_secret("", value) or any(map(is_secret_key, keys)) or (not keys and len(value) > _LONG)):
         return text
     return f"{before}{_INVALID}{MASK}" + (f"{_FOR}{behind[-1]}" if behind else "")
+
+
+_SHORTEST = 4  # characters: fewer are parts of words
+_SHORTEST_REVERSED = 8  # of shorter ones, some are words: pots, reward
+_CONNECTION_KEY = re.compile(r"SharedAccess(?:Key|Signature)=([^;]{4,})")  # that of a connection string is a password, too
+_URL_SAFE = str.maketrans("+/", "-_")
+
+
+def secret_forms(secret: str) -> Iterable[str]:
+    r"""Return a secret as it is, in base64, in hexadecimal digits, as in a URL and reversed, the longest form first.
+
+    Base64 of a longer text that holds it, such as the message of PLAIN (`\0user\0password`), holds one of these forms. The key in
+    a connection string is a secret by itself.
+    """
+    found = {form for text in (secret, *_CONNECTION_KEY.findall(secret)) for form in _forms(text)}
+    return sorted(found, key=len, reverse=True)
+
+
+def _forms(secret: str) -> Iterable[str]:
+    raw = secret.encode("utf-8", "surrogateescape")
+    found = {raw.hex(), raw.hex().upper(), quote(raw, safe=""), repr(secret)[1:-1], json.dumps(secret)[1:-1]}
+    for before in range(3):  # base64 of a longer text holds one of three, by where the secret begins in it
+        text = base64.b64encode(b"\0" * before + raw).decode()
+        inner = text[(0, 2, 3)[before] : len(text) - (0, 3, 2)[(len(raw) + before) % 3]]
+        found |= {inner, inner.translate(_URL_SAFE)}
+    if len(secret) >= _SHORTEST_REVERSED:
+        found.add(secret[::-1])
+    return {secret, *(value for value in found if len(value) >= _SHORTEST)}

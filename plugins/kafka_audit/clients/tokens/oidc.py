@@ -17,7 +17,7 @@ from kafka_audit.clients.budget import end_connection
 from kafka_audit.clients.failures import of_errno, of_openssl
 from kafka_audit.clients.parallel import side_by_side
 from kafka_audit.clients.read_error import ReadError, clean_line
-from kafka_audit.clients.secrets.secret_forms import secret_forms
+from kafka_audit.clients.secrets.masking import secret_forms
 from kafka_audit.clients.silenced import silenced
 from kafka_audit.clients.tokens.access_token import AccessToken, access_token
 from kafka_audit.model.cluster import Oidc

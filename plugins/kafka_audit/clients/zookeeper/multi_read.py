@@ -102,7 +102,7 @@ class MultiRead:
             else:
                 (code,) = int_struct.unpack_from(buffer, offset)
                 offset += int_struct.size
-                errors[len(data)] = _error(code)
+                errors[len(data)] = EXCEPTIONS[code]() if code in EXCEPTIONS else SystemZookeeperError(f"error {code}")
                 data.append(b"")
                 stats.append(-1)
         return _contents(buffer, data, errors, np.array(stats, np.int64))
@@ -170,11 +170,6 @@ def _listed(results: Sequence[Result]) -> Contents:
         mzxid=zxids[1],
         stat=lambda at: znodes[at].stat,
     )
-
-
-def _error(code: int) -> KazooException:
-    # Of a code that it does not know kazoo makes RuntimeError.
-    return EXCEPTIONS[code]() if code in EXCEPTIONS else SystemZookeeperError(f"error {code}")
 
 
 def batches(paths: Iterable[str], most: int = BATCH_PATHS, most_bytes: int = BATCH_BYTES) -> Iterator[list[str]]:

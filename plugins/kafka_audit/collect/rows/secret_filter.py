@@ -14,8 +14,7 @@ from types import MappingProxyType
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kafka_audit.clients.secrets.masking import MASK
-from kafka_audit.clients.secrets.secret_forms import secret_forms
+from kafka_audit.clients.secrets.masking import MASK, secret_forms
 from kafka_audit.clients.secrets.secret_keys import is_secret, known_secret
 from kafka_audit.collect.rows.collected import Collected
 from kafka_audit.configuration.near_keys import is_known

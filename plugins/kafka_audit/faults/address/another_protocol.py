@@ -1,17 +1,13 @@
 """At the address that a broker advertises, another program answers: a web server, a proxy, a database."""
 
-from collections.abc import Iterator
-
-from kafka_audit.faults.edges import Edge
-from kafka_audit.faults.facts import Facts
-from kafka_audit.faults.fault import EdgeObservation, begins_at, fails, fault, works
+from kafka_audit.faults.fault import Edge, Facts, Observations, begins_at, fails, fault, works
 from kafka_audit.model.read_failure import ReadFailure
 
 _OTHERS = frozenset({ReadFailure.NOT_KAFKA, ReadFailure.NOT_TLS, ReadFailure.MALFORMED_ANSWER})
 
 
 @fault
-def another_protocol(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
+def another_protocol(facts: Facts, edge: Edge) -> Observations:
     """A probe from the source's own host gets an answer that is not Kafka's; an address seldom leads to two programs.
 
     A program that waits for more answers nothing, as a process that stands still: that it is another one is suspected only.

@@ -1,19 +1,15 @@
 """A connection opens and is closed at the first request, by a sidecar, a proxy or a forward without a broker behind it."""
 
-from collections.abc import Iterator
-
 from kafka_audit.cluster.listeners.probes import ProbeResult
 from kafka_audit.cluster.releases import does
-from kafka_audit.faults.edges import Edge
-from kafka_audit.faults.facts import Facts
-from kafka_audit.faults.fault import EdgeObservation, begins_at, closed_at_once, fails, fault, works
+from kafka_audit.faults.fault import Edge, Facts, Observations, begins_at, closed_at_once, fails, fault, works
 from kafka_audit.model.read_failure import ReadFailure
 
 _AT_REQUEST = frozenset({ReadFailure.CLOSED, ReadFailure.RESET})
 
 
 @fault
-def connection_closed(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
+def connection_closed(facts: Facts, edge: Edge) -> Observations:
     """A probe from the source's own host shows it, in two samples. One that stays open elsewhere makes it unlikely there.
 
     A broker above its limit closes a connection before anything is sent, so that one counts only without a limit; quotas of

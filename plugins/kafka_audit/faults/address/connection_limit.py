@@ -1,17 +1,13 @@
 """A broker closes connections above a limit; the inter-broker listener is not exempt from the limit of an address."""
 
-from collections.abc import Iterator
-
 from kafka_audit.cluster.releases import does
-from kafka_audit.faults.edges import Edge
-from kafka_audit.faults.facts import Facts
-from kafka_audit.faults.fault import EdgeObservation, begins_at, closed_at_once, fails, fault, unknown, works
+from kafka_audit.faults.fault import Edge, Facts, Observations, begins_at, closed_at_once, fails, fault, unknown, works
 
 _LOW = 100  # what brokers and the tools on their hosts reach
 
 
 @fault
-def connection_limit(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
+def connection_limit(facts: Facts, edge: Edge) -> Observations:
     """`max.connections.per.ip` counts connections of brokers as well (`SocketServer`): DescribeConfigs shows the limit.
 
     A connection above it is accepted, and closed before a request is read; so is one above a quota of its address (KIP-612).

@@ -1,10 +1,7 @@
 """Small requests pass, large ones never arrive: a path with a smaller MTU than its ends believe, and without ICMP."""
 
-from collections.abc import Iterator
-
-from kafka_audit.faults.edges import CONTROL, FOLLOW, Edge
-from kafka_audit.faults.facts import Facts
-from kafka_audit.faults.fault import EdgeObservation, fails, fault, unanswered, works
+from kafka_audit.faults.edges import CONTROL, FOLLOW
+from kafka_audit.faults.fault import Edge, Facts, Observations, fails, fault, unanswered, works
 from kafka_audit.model.tables import ControllerProbeFromBroker
 
 _PACKET = 1300  # bytes of a request that any path carries in one packet, tunnels included
@@ -14,7 +11,7 @@ _OF_BROKER, _OF_PARTITION = 50, 48  # of an UpdateMetadata request, with three r
 
 
 @fault
-def lost_packets(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
+def lost_packets(facts: Facts, edge: Edge) -> Observations:
     """A controller's first update of a small cluster fits in one packet, and so does one about a broker that joins later.
 
     When a broker registers, the controller sends the others an update without partitions (`KafkaController.onBrokerStartup`).
@@ -41,7 +38,7 @@ def lost_packets(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
         yield works("zookeeper", text)
 
 
-def _to_broker(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
+def _to_broker(facts: Facts, edge: Edge) -> Observations:
     """Yield what probes from the sources' own hosts got for a large request."""
     listener = "" if edge.listener is None else edge.listener.name
     probes = [probe for probe in facts.view.probes_of(edge.target, listener) if probe.role == "broker"]
@@ -58,7 +55,7 @@ def _to_broker(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
         yield works(f"probe from the host of {edge.who}", text, direct=True)
 
 
-def _to_controllers(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
+def _to_controllers(facts: Facts, edge: Edge) -> Observations:
     """Yield whether all controllers that a broker's host reaches leave a large request without an answer, in two samples."""
     now, before = (
         {row.address: row for row in rows if row.from_broker == edge.target}

@@ -1,16 +1,13 @@
 """The address that a broker advertises cannot be resolved or reached."""
 
-from collections.abc import Iterator
-
 from kafka_audit.faults.controller_paths import controller_paths
-from kafka_audit.faults.edges import FOLLOW, Edge
-from kafka_audit.faults.facts import Facts
-from kafka_audit.faults.fault import EdgeObservation, fails, fault, unknown, works
+from kafka_audit.faults.edges import FOLLOW
+from kafka_audit.faults.fault import Edge, Facts, Observations, fails, fault, unknown, works
 from kafka_audit.model.text import brokers, counted
 
 
 @fault
-def unreachable_address(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
+def unreachable_address(facts: Facts, edge: Edge) -> Observations:
     """A probe from the source's own host, or its log, shows it. Only the same two speak against it: routes differ by host."""
     if edge.kind == FOLLOW:
         yield from _to_controllers(facts, edge)
@@ -35,7 +32,7 @@ def unreachable_address(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
         yield unknown("vantages", f"the probe {where} {once}" if asked else f"no probe ran {where}")
 
 
-def _connects(facts: Facts, edge: Edge, listener: str) -> Iterator[EdgeObservation]:
+def _connects(facts: Facts, edge: Edge, listener: str) -> Observations:
     """Yield what an open connection shows: it may lead to another address, or not to a broker."""
     place = (edge.target, listener)
     every = (address for address in facts.view.name_addresses if (address.row.broker_id, address.row.listener) == place)
@@ -47,7 +44,7 @@ def _connects(facts: Facts, edge: Edge, listener: str) -> Iterator[EdgeObservati
         yield works(observer, f"a probe from the host of {edge.who} connects", direct=True)
 
 
-def _to_controllers(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
+def _to_controllers(facts: Facts, edge: Edge) -> Observations:
     """Yield what probes from the broker's host to the addresses of `controllers` show, and its own log."""
     host = f"probe from broker {edge.target}'s host"
     own = [path for path in facts.view.derived(controller_paths) if path.source == edge.target]

@@ -1,10 +1,6 @@
 """A leader cannot read from a log dir, or a follower cannot write to one, so that replicas do not follow."""
 
-from collections.abc import Iterator
-
-from kafka_audit.faults.edges import Edge
-from kafka_audit.faults.facts import Facts
-from kafka_audit.faults.fault import EdgeObservation, fails, fault, unanswered, works
+from kafka_audit.faults.fault import Edge, Facts, Observations, fails, fault, unanswered, works
 from kafka_audit.model.read_failure import ReadFailure
 
 _DIRS, _PROMPT_MS = "DescribeLogDirs", 1_000
@@ -12,7 +8,7 @@ _SLOW_MS, _TIMES = 2_000, 10
 
 
 @fault
-def hanging_disk(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
+def hanging_disk(facts: Facts, edge: Edge) -> Observations:
     """DescribeLogDirs at either end is late or fails; an answer in time says nothing: it asks a file system for its size alone.
 
     A disk that keeps all threads of a broker waiting keeps them from answering at any of its addresses.

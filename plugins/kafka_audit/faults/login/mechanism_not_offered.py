@@ -1,14 +1,10 @@
 """A broker does not offer the SASL mechanism with which the others log in."""
 
-from collections.abc import Iterator
-
-from kafka_audit.faults.edges import Edge
-from kafka_audit.faults.facts import Facts
-from kafka_audit.faults.fault import EdgeObservation, fails, fault, works
+from kafka_audit.faults.fault import Edge, Facts, Observations, fails, fault, works
 
 
 @fault
-def mechanism_not_offered(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
+def mechanism_not_offered(facts: Facts, edge: Edge) -> Observations:
     """What a probe heard of the running broker, or its settings, which may be newer than what runs."""
     if edge.listener is None or not edge.listener.logs_in:
         return

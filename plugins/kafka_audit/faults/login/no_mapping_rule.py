@@ -1,17 +1,14 @@
 """A broker's rules map the certificate or the Kerberos name of the others to no principal, which ends the connection."""
 
 from collections import defaultdict
-from collections.abc import Iterator
 
-from kafka_audit.faults.edges import Edge
-from kafka_audit.faults.facts import Facts
-from kafka_audit.faults.fault import EdgeObservation, fails, fault, works
+from kafka_audit.faults.fault import Edge, Facts, Observations, fails, fault, works
 
 _MAPPED = ("GSSAPI", None)
 
 
 @fault
-def no_mapping_rule(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
+def no_mapping_rule(facts: Facts, edge: Edge) -> Observations:
     """Only the subject of a certificate (SSL) and a Kerberos name pass through rules. Its own log names what no rule maps.
 
     The names that a server shows are taken for those of the same broker as a client.

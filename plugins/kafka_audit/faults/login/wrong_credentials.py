@@ -1,15 +1,12 @@
 """A broker does not know the user of the others, or knows another password."""
 
-from collections.abc import Iterator
-
-from kafka_audit.faults.edges import FOLLOW, Edge
-from kafka_audit.faults.facts import Facts
-from kafka_audit.faults.fault import EdgeObservation, fails, fault, works
+from kafka_audit.faults.edges import FOLLOW
+from kafka_audit.faults.fault import Edge, Facts, Observations, fails, fault, works
 from kafka_audit.model.text import brokers
 
 
 @fault
-def wrong_credentials(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
+def wrong_credentials(facts: Facts, edge: Edge) -> Observations:
     """Files of both sides show it, and the log of the refused side; no probe does, and a SCRAM password is seen nowhere."""
     if edge.kind == FOLLOW or edge.listener is None or not edge.listener.logs_in:
         return

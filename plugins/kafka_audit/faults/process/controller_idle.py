@@ -1,15 +1,11 @@
 """The controller holds its znode and sends nothing: its event thread hangs, or it missed a quick restart (KAFKA-1120)."""
 
-from collections.abc import Iterator
-
-from kafka_audit.faults.edges import Edge
-from kafka_audit.faults.facts import Facts
-from kafka_audit.faults.fault import EdgeObservation, fails, fault, works
+from kafka_audit.faults.fault import Edge, Facts, Observations, fails, fault, works
 from kafka_audit.model.text import brokers, counted
 
 
 @fault
-def controller_idle(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
+def controller_idle(facts: Facts, edge: Edge) -> Observations:
     """When a broker goes, its controller gives its partitions other leaders: a state from before a registration was not replaced.
 
     A broker without a view has followed and led nothing since it registered. A controller that was elected later knew it. That
@@ -26,7 +22,7 @@ def controller_idle(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
         yield fails("views", f"every broker misses something, {edge.who} too, which has received updates before")
 
 
-def _registered(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
+def _registered(facts: Facts, edge: Edge) -> Observations:
     """Yield whether the controller has processed that a broker registered, of one that has no view."""
     registered, state = facts.view.brokers.get(edge.target), facts.view.state
     share = facts.view.partitions.shares.get(edge.target)

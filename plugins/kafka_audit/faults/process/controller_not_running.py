@@ -1,16 +1,12 @@
 """In a migration, no KRaft controller runs: /controller is persistent, and names one that has ended."""
 
-from collections.abc import Iterator
-
-from kafka_audit.faults.edges import Edge
-from kafka_audit.faults.facts import Facts
-from kafka_audit.faults.fault import EdgeObservation, fails, fault, works
+from kafka_audit.faults.fault import Edge, Facts, Observations, fails, fault, works
 from kafka_audit.faults.kraft_claim import KraftClaim
 from kafka_audit.model.text import brokers
 
 
 @fault
-def controller_not_running(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
+def controller_not_running(facts: Facts, edge: Edge) -> Observations:
     """A controller that answers runs. One of which another broker has something newer has run a moment ago."""
     claim = facts.view.derived(KraftClaim)
     if claim.answers:

@@ -1,15 +1,11 @@
 """A KRaft broker reads the metadata log and does not apply it: its loader or a publisher failed (KAFKA-14114 and kin)."""
 
-from collections.abc import Iterator
-
 from kafka_audit.cluster.answers.log_lines import says
-from kafka_audit.faults.edges import Edge
-from kafka_audit.faults.facts import Facts
-from kafka_audit.faults.fault import EdgeObservation, fails, fault, works
+from kafka_audit.faults.fault import Edge, Facts, Observations, fails, fault, works
 
 
 @fault
-def metadata_loader_failed(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
+def metadata_loader_failed(facts: Facts, edge: Edge) -> Observations:
     """Its log says so; or the log end offset is current and the view is old: what was fetched was not applied."""
     line = next((row for row in facts.view.logs.of_nodes("KA221") if row.broker_id == edge.target), None)
     if line is not None:

@@ -1,10 +1,6 @@
 """A broker's process stands still for seconds: garbage collection, a host without CPU or memory, a stopped process."""
 
-from collections.abc import Iterator
-
-from kafka_audit.faults.edges import Edge
-from kafka_audit.faults.facts import Facts
-from kafka_audit.faults.fault import EdgeObservation, fails, fault, works
+from kafka_audit.faults.fault import Edge, Facts, Observations, fails, fault, works
 from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.text import brokers
 
@@ -14,7 +10,7 @@ _BY_DISK = frozenset({"DescribeLogDirs", "ListOffsets"})
 
 
 @fault
-def stalled_process(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
+def stalled_process(facts: Facts, edge: Edge) -> Observations:
     """The times in which both ends answered the auditor, beside those of the other brokers, show it.
 
     No answer at all shows nothing: its address may lead elsewhere, or the auditor may not reach it.

@@ -1,16 +1,12 @@
 """A broker is set to use another ZooKeeper, or another chroot, than the others."""
 
-from collections.abc import Iterator
-
 from kafka_audit.compare.connect_strings import same_data
-from kafka_audit.faults.edges import Edge
-from kafka_audit.faults.facts import Facts
-from kafka_audit.faults.fault import EdgeObservation, fails, fault, works
+from kafka_audit.faults.fault import Edge, Facts, Observations, fails, fault, works
 from kafka_audit.model.text import brokers, clean
 
 
 @fault
-def another_zookeeper(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
+def another_zookeeper(facts: Facts, edge: Edge) -> Observations:
     """Settings show it: the chroot differs, or no server is the same. Fewer of the same servers are the same ZooKeeper."""
     connects = facts.between.zookeeper
     own = connects.get(edge.target)

@@ -1,19 +1,15 @@
 """In a migration to KRaft, a new controller does not send ZooKeeper brokers what the former one had not sent (KAFKA-16171)."""
 
-from collections.abc import Iterator
-
 from kafka_audit.cluster.releases import releases
 from kafka_audit.configuration.definitions import version_numbers
-from kafka_audit.faults.edges import Edge
-from kafka_audit.faults.facts import Facts
-from kafka_audit.faults.fault import EdgeObservation, fails, fault, works
+from kafka_audit.faults.fault import Edge, Facts, Observations, fails, fault, works
 from kafka_audit.model.tables import Migration
 
 _MENDED = (3, 7)
 
 
 @fault
-def migration_lost_update(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
+def migration_lost_update(facts: Facts, edge: Edge) -> Observations:
     """From Kafka 3.7 on it is no cause; another controller than in the previous snapshot shows it."""
     now = facts.view.migrating
     known = [version_numbers(release) for release in releases(facts.view, edge.target)]

@@ -1,15 +1,11 @@
 """A broker has its session, and its registration is gone: deleted by hand, or not made again after a new session (KAFKA-7165)."""
 
-from collections.abc import Iterator
-
 from kafka_audit.faults.controller_paths import zookeeper_paths
-from kafka_audit.faults.edges import Edge
-from kafka_audit.faults.facts import Facts
-from kafka_audit.faults.fault import EdgeObservation, fails, fault, works
+from kafka_audit.faults.fault import Edge, Facts, Observations, fails, fault, works
 
 
 @fault
-def registration_deleted(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
+def registration_deleted(facts: Facts, edge: Edge) -> Observations:
     """The broker's host reaches ZooKeeper, and its log was read and reports no trouble: so it takes itself for registered.
 
     A controller has a session, whether its log was read or not.

@@ -1,16 +1,12 @@
 """A broker reaches no ZooKeeper server: no route, a filter, a name that is not resolved there."""
 
-from collections.abc import Iterator
-
 from kafka_audit.faults.controller_paths import zookeeper_paths
-from kafka_audit.faults.edges import Edge
-from kafka_audit.faults.facts import Facts
-from kafka_audit.faults.fault import EdgeObservation, fails, fault, unknown, works
+from kafka_audit.faults.fault import Edge, Facts, Observations, fails, fault, unknown, works
 from kafka_audit.model.text import counted
 
 
 @fault
-def zookeeper_unreachable(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
+def zookeeper_unreachable(facts: Facts, edge: Edge) -> Observations:
     """Probes from the broker's own host show it, and its log; one server that is reached is enough for a session."""
     host = f"probe from broker {edge.target}'s host"
     own = [path for path in facts.view.derived(zookeeper_paths) if path.source == edge.target]

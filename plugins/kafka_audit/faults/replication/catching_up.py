@@ -1,14 +1,10 @@
 """A follower copies what it lacks: after a restart, behind a throttle, or because it was slower than its leader for a while."""
 
-from collections.abc import Iterator
-
-from kafka_audit.faults.edges import Edge
-from kafka_audit.faults.facts import Facts
-from kafka_audit.faults.fault import EdgeObservation, fails, fault, unknown, works
+from kafka_audit.faults.fault import Edge, Facts, Observations, fails, fault, unknown, works
 
 
 @fault
-def catching_up(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
+def catching_up(facts: Facts, edge: Edge) -> Observations:
     """What a follower lacks is copied, which takes hours for large partitions; until the last of them it is out of the ISR."""
     absent = {*facts.edges.absent(edge.target)}
     for source in edge.sources:

@@ -1,18 +1,14 @@
 """A throttle left over from a reassignment holds back what a leader sends to followers, or what a follower fetches."""
 
-from collections.abc import Iterator
-
 from kafka_audit.cluster.throttles import is_rate
-from kafka_audit.faults.edges import Edge
-from kafka_audit.faults.facts import Facts
-from kafka_audit.faults.fault import EdgeObservation, fails, fault, works
+from kafka_audit.faults.fault import Edge, Facts, Observations, fails, fault, works
 
 _LEADER, _FOLLOWER = "leader.replication.throttled.rate", "follower.replication.throttled.rate"
 _NO_LIMIT = str(2**63 - 1)
 
 
 @fault
-def replication_throttle(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
+def replication_throttle(facts: Facts, edge: Edge) -> Observations:
     """A rate holds back the replicas that a topic names, at the leader (`shouldLeaderThrottle`) and at the follower.
 
     It holds those that are out of sync, so they never catch up. Brokers have no such key by default, and hide its value.

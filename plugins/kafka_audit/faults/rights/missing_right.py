@@ -1,15 +1,12 @@
 """A broker's authorizer denies ClusterAction to the principal of its controller or its followers."""
 
-from collections.abc import Iterator
-
 from kafka_audit.cluster.answers.log_lines import says
-from kafka_audit.faults.edges import CONTROL, FOLLOW, Edge
-from kafka_audit.faults.facts import Facts
-from kafka_audit.faults.fault import EdgeObservation, fails, fault, unknown, works
+from kafka_audit.faults.edges import CONTROL, FOLLOW
+from kafka_audit.faults.fault import Edge, Facts, Observations, fails, fault, unknown, works
 
 
 @fault
-def missing_right(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
+def missing_right(facts: Facts, edge: Edge) -> Observations:
     """Super users and ACLs of the target decide; where a hidden setting could still allow it, they only suggest it."""
     broker, settings = edge.target, f"settings of broker {edge.target}"
     rejected = next(_at_controllers(facts, edge), None) if edge.kind == FOLLOW else None
@@ -38,7 +35,7 @@ def missing_right(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
         yield unknown(settings, f"broker {broker} did not report whether an authorizer is set")
 
 
-def _at_controllers(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
+def _at_controllers(facts: Facts, edge: Edge) -> Observations:
     """Yield what logs report of requests of a broker that its controllers rejected."""
     for line in facts.view.logs.of_nodes("KA220"):
         if line.about_broker == edge.target:

@@ -1,16 +1,12 @@
 """A broker demands a client certificate that the others do not have, or whose issuer it does not trust."""
 
-from collections.abc import Iterator
-
-from kafka_audit.faults.edges import Edge
-from kafka_audit.faults.facts import Facts
-from kafka_audit.faults.fault import EdgeObservation, fault, works
+from kafka_audit.faults.fault import Edge, Facts, Observations, fault, works
 
 _KEY = "ssl.client.auth"
 
 
 @fault
-def client_certificate_refused(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
+def client_certificate_refused(facts: Facts, edge: Edge) -> Observations:
     """A listener that asks for no certificate refuses none; on SASL_SSL only the listener's own key counts (KIP-684)."""
     if edge.listener is None or not edge.listener.encrypted:
         return

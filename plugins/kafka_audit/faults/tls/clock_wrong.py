@@ -1,10 +1,6 @@
 """The clock of a host is so far off that it takes a valid certificate for expired, or for not valid yet."""
 
-from collections.abc import Iterator
-
-from kafka_audit.faults.edges import Edge
-from kafka_audit.faults.facts import Facts
-from kafka_audit.faults.fault import EdgeObservation, fails, fault, works
+from kafka_audit.faults.fault import Edge, Facts, Observations, fails, fault, works
 from kafka_audit.model.read_failure import ReadFailure
 
 _DAY_MS = 86_400_000
@@ -12,7 +8,7 @@ _OUT_OF_DATE = frozenset({ReadFailure.CERTIFICATE_EXPIRED, ReadFailure.CERTIFICA
 
 
 @fault
-def clock_wrong(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
+def clock_wrong(facts: Facts, edge: Edge) -> Observations:
     """A certificate that is valid for a day before and after the audit outlasts most wrong clocks.
 
     A probe verifies dates by the clock of the host where it starts: what one host takes for out of date, and another one accepts

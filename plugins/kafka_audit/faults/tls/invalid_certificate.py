@@ -1,14 +1,10 @@
 """A broker's certificate is out of date, or does not name the address that the others connect to."""
 
-from collections.abc import Iterator
-
-from kafka_audit.faults.edges import Edge
-from kafka_audit.faults.facts import Facts
-from kafka_audit.faults.fault import EdgeObservation, fails, fault, unknown, works
+from kafka_audit.faults.fault import Edge, Facts, Observations, fails, fault, unknown, works
 
 
 @fault
-def invalid_certificate(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
+def invalid_certificate(facts: Facts, edge: Edge) -> Observations:
     """The certificate that the broker presents shows its dates and names to every client.
 
     Whether brokers compare names is seldom known; where the controller was let in, they do not, or it is another certificate.

@@ -1,17 +1,13 @@
 """Two brokers have no TLS version, or no cipher, in common."""
 
-from collections.abc import Iterator
-
-from kafka_audit.faults.edges import Edge
-from kafka_audit.faults.facts import Facts
-from kafka_audit.faults.fault import EdgeObservation, fails, fault, works
+from kafka_audit.faults.fault import Edge, Facts, Observations, fails, fault, works
 from kafka_audit.model.text import brokers
 
 _VERSIONS, _CIPHERS = "ssl.enabled.protocols", "ssl.cipher.suites"
 
 
 @fault
-def tls_versions_differ(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
+def tls_versions_differ(facts: Facts, edge: Edge) -> Observations:
     """Settings of both sides show it without any probe."""
     if edge.listener is None or not edge.listener.encrypted or not edge.sources:
         return

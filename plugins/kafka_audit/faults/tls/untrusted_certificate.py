@@ -1,15 +1,12 @@
 """The others do not trust the CA that signed a broker's certificate, as after a CA was replaced in the wrong order."""
 
-from collections.abc import Iterator
-
-from kafka_audit.faults.edges import CONTROL, FOLLOW, Edge
-from kafka_audit.faults.facts import Facts
-from kafka_audit.faults.fault import EdgeObservation, fails, fault, works
+from kafka_audit.faults.edges import CONTROL, FOLLOW
+from kafka_audit.faults.fault import Edge, Facts, Observations, fails, fault, works
 from kafka_audit.model.text import brokers, clean
 
 
 @fault
-def untrusted_certificate(facts: Facts, edge: Edge) -> Iterator[EdgeObservation]:
+def untrusted_certificate(facts: Facts, edge: Edge) -> Observations:
     """Only the peers' truststores decide: that the auditor trusts a certificate, or does not, says nothing about them.
 
     A source that accepts another broker's certificate trusts the key that signed it.

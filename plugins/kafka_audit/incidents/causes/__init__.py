@@ -8,13 +8,11 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 
+from kafka_audit.checks.incident import Case, at_the_broker, at_the_endpoint
 from kafka_audit.cluster.view import ClusterView
-from kafka_audit.incidents.causes import undecided
-from kafka_audit.incidents.causes.controller import behind_controllers
+from kafka_audit.incidents.causes import behind_controllers, cut_off, refused_broker, undecided
 from kafka_audit.incidents.causes.declared import causes_in_order, declared_causes
-from kafka_audit.incidents.causes.listeners import cut_off
-from kafka_audit.incidents.causes.rule import VIEW, Case, Cause, Story, at_the_broker, at_the_endpoint
-from kafka_audit.incidents.causes.security import refused_broker
+from kafka_audit.incidents.causes.rule import VIEW, Cause, Story
 from kafka_audit.incidents.causes.told import grouped_story
 from kafka_audit.incidents.tools import Tools
 from kafka_audit.model.finding import Change, Evidence, Finding, Incident, Lifecycle, Severity, Status, Step

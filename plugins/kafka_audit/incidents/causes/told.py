@@ -28,8 +28,7 @@ from typing import Any
 
 from kafka_audit.checks.incident import Case, StoryFacts, changed_before, evidence_of
 from kafka_audit.checks.repair import connect_commands, prove
-from kafka_audit.incidents.causes.candidates import candidates_of
-from kafka_audit.incidents.causes.rule import Story
+from kafka_audit.incidents.causes.rule import Story, candidates_of
 from kafka_audit.incidents.tools import zookeeper_address
 from kafka_audit.model.commands import Line, command, remark
 from kafka_audit.model.finding import HEDGE, CauseCandidate, Confidence, Evidence, Step
@@ -56,7 +55,7 @@ def told(  # noqa: PLR0913 -- what no template can say
 
     Args:
         case: its brokers, endpoints and mode are facts of every story.
-        name: of the file and the story in it: `listeners/addresses shared`.
+        name: of the file and the story in it: `behind_controllers cut`.
         evidence: what speaks for it, if that is not the case's own findings.
         against: what speaks against it.
         not_known: further texts; those of the template come first.

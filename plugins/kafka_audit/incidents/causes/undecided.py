@@ -4,22 +4,12 @@ from collections.abc import Collection, Iterable
 from dataclasses import replace
 from typing import Any
 
+from kafka_audit.checks import log_quotes
+from kafka_audit.checks.incident import Case, at_the_broker, evidence_of, evidence_of_edges
 from kafka_audit.faults.facts import facts_of
-from kafka_audit.faults.known import known_faults
+from kafka_audit.faults.fault import known_faults
 from kafka_audit.faults.serve_edges import ServeEdge
-from kafka_audit.incidents.causes import log_quotes
-from kafka_audit.incidents.causes.candidates import candidates
-from kafka_audit.incidents.causes.rule import (
-    LOST_REPLICAS,
-    VIEW,
-    Case,
-    Cause,
-    Explains,
-    Story,
-    at_the_broker,
-    evidence_of,
-    evidence_of_edges,
-)
+from kafka_audit.incidents.causes.rule import LOST_REPLICAS, VIEW, Cause, Explains, Story, candidates
 from kafka_audit.incidents.causes.told import told
 from kafka_audit.model.finding import Confidence
 from kafka_audit.model.text import brokers, clean

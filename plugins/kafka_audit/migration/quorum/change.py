@@ -10,9 +10,8 @@ from kafka_audit.migration.addresses import endpoint_resource, endpoint_text
 from kafka_audit.migration.items import HeadedItem
 from kafka_audit.migration.plan import Kind, Plan
 from kafka_audit.migration.quorum.controller_certificates import controller_certificate_items, controller_certificate_steps
-from kafka_audit.migration.quorum.facts import QuorumFacts
+from kafka_audit.migration.quorum.facts import QuorumFacts, files_are_read, gate_item, quorum_is_read, voters_follow
 from kafka_audit.migration.quorum.planned_steps import PlannedStep, StepCommands, leader_last, one_by_one, while_one_restarts
-from kafka_audit.migration.quorum.preconditions import files_are_read, gate_item, quorum_is_read, voters_follow
 from kafka_audit.migration.quorum.voter_changes import (
     dynamic_quorum_items,
     dynamic_quorum_steps,

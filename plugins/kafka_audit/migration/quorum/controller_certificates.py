@@ -7,9 +7,8 @@ from itertools import product
 from kafka_audit.clients.targets import CONTROLLER_LISTENER
 from kafka_audit.compare.addresses import address_text
 from kafka_audit.migration.items import HeadedItem
-from kafka_audit.migration.quorum.facts import QuorumFacts
+from kafka_audit.migration.quorum.facts import QuorumFacts, files_are_read, gate_item, voters_follow
 from kafka_audit.migration.quorum.planned_steps import PlannedStep, StepCommands, leader_last, one_by_one, while_one_restarts
-from kafka_audit.migration.quorum.preconditions import files_are_read, gate_item, voters_follow
 from kafka_audit.model.commands import Line, command, remark
 from kafka_audit.model.tables import Certificate
 from kafka_audit.model.text import clean, listing, ranges

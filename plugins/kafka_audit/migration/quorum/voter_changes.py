@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from kafka_audit.cluster.features import KRAFT_VERSION
 from kafka_audit.compare.addresses import is_among
 from kafka_audit.migration.items import HeadedItem
-from kafka_audit.migration.quorum.facts import QuorumFacts
+from kafka_audit.migration.quorum.facts import QuorumFacts, files_are_read, gate_item, size_is_safe, voters_follow
 from kafka_audit.migration.quorum.planned_steps import PlannedStep, StepCommands, leader_last, one_by_one, while_one_restarts
-from kafka_audit.migration.quorum.preconditions import files_are_read, gate_item, size_is_safe, voters_follow
 from kafka_audit.model.addresses.voters import SERVERS, VOTERS, servers_named
 from kafka_audit.model.commands import setting
 from kafka_audit.model.quorum import majority

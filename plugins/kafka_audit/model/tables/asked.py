@@ -1,19 +1,15 @@
 """The audited cluster, the reads, the probes, and what a migration gate or lint is given besides, which is never stored."""
 
-from dataclasses import dataclass
-
 from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.tables.row import Long, Row
 
 
-@dataclass(frozen=True, kw_only=True)
 class PlannedNode(Row, stored=False):
     """A node id that the plan gives to a KRaft controller."""
 
     node_id: int
 
 
-@dataclass(frozen=True, kw_only=True)
 class PlannedUpgrade(Row, stored=False):
     """A rolling upgrade that is planned."""
 
@@ -21,7 +17,6 @@ class PlannedUpgrade(Row, stored=False):
     oldest_client: str | None  # the oldest Kafka release whose clients connect, as the planner reports it; None: unknown
 
 
-@dataclass(frozen=True, kw_only=True)
 class Verdict(Row, stored=False):
     """The result of an ordinary check for a resource of the same snapshot; PASS only if the check has no other result."""
 
@@ -32,7 +27,6 @@ class Verdict(Row, stored=False):
     needs: str | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
 class FileRelease(Row, stored=False):
     """The release by whose rules lint judges the file of a node."""
 
@@ -44,7 +38,6 @@ BOOTSTRAP = "bootstrap"
 """The listener of an address whose listener is unknown: bootstrap addresses, and brokers that only Metadata lists."""
 
 
-@dataclass(frozen=True, kw_only=True)
 class SnapshotInfo(Row):
     """One row: the audited cluster, with the expectations and limits that checks use."""
 
@@ -64,7 +57,6 @@ class SnapshotInfo(Row):
     broker_vantages: int = 0  # configured command vantages with role broker
 
 
-@dataclass(frozen=True, kw_only=True)
 class Sample(Row):
     """One sample of all views. A second sample is taken if the first shows a difference (see `collect.sampling`)."""
 
@@ -76,7 +68,6 @@ class Sample(Row):
     topics_again: int | None = None  # how many topics in doubt it read again in ZooKeeper; null: all topics
 
 
-@dataclass(frozen=True, kw_only=True)
 class SourceRead(Row):
     """One read from one party. Coverage counts these rows. Each failed read is a row."""
 
@@ -115,7 +106,6 @@ class SourceRead(Row):
         return self.error != ReadFailure.NOT_TRIED.words
 
 
-@dataclass(frozen=True, kw_only=True)
 class Probe(Row, filled_by=("probe",)):
     """One layer of a probe of an advertised endpoint. A probe ends at the first layer that fails."""
 
@@ -149,7 +139,6 @@ class Probe(Row, filled_by=("probe",)):
         return None if self.reason is None and self.error is None else ReadFailure.of(self.reason, self.error)
 
 
-@dataclass(frozen=True, kw_only=True)
 class AddressProbe(Row, filled_by=("probe",)):
     """The probe of one address of an advertised name that has several: the first layer that failed, or the last one."""
 
@@ -174,7 +163,6 @@ class AddressProbe(Row, filled_by=("probe",)):
         return None if self.reason is None and self.error is None else ReadFailure.of(self.reason, self.error)
 
 
-@dataclass(frozen=True, kw_only=True)
 class BrokerIdentity(Row, filled_by=("DescribeConfigs identity",)):
     """The broker that answers at an address, by error 42 of DescribeConfigs. `answered_by` is null if the id is unknown."""
 
@@ -186,7 +174,6 @@ class BrokerIdentity(Row, filled_by=("DescribeConfigs identity",)):
     kafka_cluster_id: str | None
 
 
-@dataclass(frozen=True, kw_only=True)
 class AuthorityCertificate(Row, filled_by=("probe",)):
     """A certificate in a `ca_file` of the cluster file: an authority that the auditor, and usually clients, trust."""
 
@@ -198,7 +185,6 @@ class AuthorityCertificate(Row, filled_by=("probe",)):
     not_after_ms: Long
 
 
-@dataclass(frozen=True, kw_only=True)
 class Certificate(Row, filled_by=("probe",)):
     """The certificate that a TLS endpoint presented; no row if the handshake failed before."""
 

@@ -1,11 +1,8 @@
 """Recognised lines of broker logs. Other lines are not stored."""
 
-from dataclasses import dataclass
-
 from kafka_audit.model.tables.row import Long, Row
 
 
-@dataclass(frozen=True, kw_only=True)
 class LogLine(Row, filled_by=("logs",)):
     """Lines of one kind in the tail of one log of one broker; the newest of them is quoted.
 

@@ -1,11 +1,8 @@
 """Controllers in KRaft mode: the metadata quorum, fenced brokers, and a migration in progress."""
 
-from dataclasses import dataclass
-
 from kafka_audit.model.tables.row import Long, Row
 
 
-@dataclass(frozen=True, kw_only=True)
 class QuorumView(Row, filled_by=("DescribeQuorum",)):
     """The response of one observer to DescribeQuorum. Brokers forward the request to the leader; controllers answer it.
 
@@ -20,7 +17,6 @@ class QuorumView(Row, filled_by=("DescribeQuorum",)):
     high_watermark: Long | None
 
 
-@dataclass(frozen=True, kw_only=True)
 class QuorumReplica(Row, filled_by=("DescribeQuorum",)):
     """A voter or observer of the metadata log, as the leader reports it to one observer. Times are of the leader's clock."""
 
@@ -34,7 +30,6 @@ class QuorumReplica(Row, filled_by=("DescribeQuorum",)):
     last_caught_up_ms: Long | None  # of the leader: its own time when it answered; None below version 1
 
 
-@dataclass(frozen=True, kw_only=True)
 class QuorumVoter(Row, filled_by=("DescribeQuorum",)):
     """Where the leader has the other voters reach one of them: a listener in `Nodes` of version 2 of the answer (Kafka 3.9).
 
@@ -49,7 +44,6 @@ class QuorumVoter(Row, filled_by=("DescribeQuorum",)):
     port: int
 
 
-@dataclass(frozen=True, kw_only=True)
 class FencedBroker(Row, filled_by=("DescribeCluster",)):
     """A fenced broker, by DescribeCluster (version 2 and later): registered, and out of service."""
 
@@ -59,7 +53,6 @@ class FencedBroker(Row, filled_by=("DescribeCluster",)):
     fenced_id: int
 
 
-@dataclass(frozen=True, kw_only=True)
 class ControllerProbe(Row, filled_by=("ApiVersions",)):
     """The probe of an address of `controllers` in the cluster file: the last layer that succeeded, or the first that failed."""
 
@@ -75,7 +68,6 @@ class ControllerProbe(Row, filled_by=("ApiVersions",)):
     via: str | None = None  # the address dialled instead, if `reach` maps it
 
 
-@dataclass(frozen=True, kw_only=True)
 class ControllerProbeFromBroker(Row, filled_by=("probe",)):
     """The probe of a controller from a broker's host: the last layer that succeeded, or the first that failed."""
 
@@ -91,7 +83,6 @@ class ControllerProbeFromBroker(Row, filled_by=("probe",)):
     addresses: tuple[str, ...] = ()  # of the name, as the vantage resolves it
 
 
-@dataclass(frozen=True, kw_only=True)
 class VoterProbe(Row, filled_by=("probe",)):
     """The probe of a voter's address that the quorum reports, from this worker or from the host of a controller.
 
@@ -112,7 +103,6 @@ class VoterProbe(Row, filled_by=("probe",)):
     via: str | None = None  # the address dialled instead, if `reach` maps it
 
 
-@dataclass(frozen=True, kw_only=True)
 class Migration(Row, filled_by=("zookeeper /migration",)):
     """Traces of a migration from ZooKeeper to KRaft: /migration, and a KRaft controller's name in /controller."""
 

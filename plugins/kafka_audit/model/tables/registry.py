@@ -1,11 +1,8 @@
 """The content of ZooKeeper."""
 
-from dataclasses import dataclass
-
 from kafka_audit.model.tables.row import Long, Row
 
 
-@dataclass(frozen=True, kw_only=True)
 class Registry(Row, filled_by=("zookeeper /brokers/ids",)):
     """The znodes of the cluster as a whole. Missing znodes are null. No row if ZooKeeper was not read."""
 
@@ -19,7 +16,6 @@ class Registry(Row, filled_by=("zookeeper /brokers/ids",)):
     zxid_after: Long
 
 
-@dataclass(frozen=True, kw_only=True)
 class RegisteredBroker(Row, filled_by=("zookeeper /brokers/ids",)):
     """/brokers/ids/N."""
 
@@ -32,7 +28,6 @@ class RegisteredBroker(Row, filled_by=("zookeeper /brokers/ids",)):
     mzxid: Long
 
 
-@dataclass(frozen=True, kw_only=True)
 class RegisteredEndpoint(Row, filled_by=("zookeeper /brokers/ids",)):
     """One entry of `endpoints` of /brokers/ids/N, with its protocol from `listener_security_protocol_map`."""
 
@@ -44,7 +39,6 @@ class RegisteredEndpoint(Row, filled_by=("zookeeper /brokers/ids",)):
     port: int
 
 
-@dataclass(frozen=True, kw_only=True)
 class RegisteredTopic(Row, filled_by=("zookeeper /brokers/topics",)):
     """/brokers/topics/T. `deleting` if T is below /admin/delete_topics."""
 
@@ -58,7 +52,6 @@ class RegisteredTopic(Row, filled_by=("zookeeper /brokers/topics",)):
     content_digest: str | None = None  # the `topic_digest` of a view with these states; null: some states are unknown
 
 
-@dataclass(frozen=True, kw_only=True)
 class RegisteredPartition(Row, filled_by=("zookeeper /brokers/topics/*/partitions/*/state",)):
     """Assignment from /brokers/topics/T joined with .../partitions/P/state; state columns are null if it does not exist."""
 
@@ -75,7 +68,6 @@ class RegisteredPartition(Row, filled_by=("zookeeper /brokers/topics/*/partition
     state_mzxid: Long | None
 
 
-@dataclass(frozen=True, kw_only=True)
 class TopicConfig(Row, filled_by=("DescribeConfigs TOPIC", "zookeeper /config/topics")):
     """One configuration key of a topic that checks need: /config/topics/T, in KRaft mode DescribeConfigs(TOPIC)."""
 
@@ -85,7 +77,6 @@ class TopicConfig(Row, filled_by=("DescribeConfigs TOPIC", "zookeeper /config/to
     value: str  # cut after 1000 characters
 
 
-@dataclass(frozen=True, kw_only=True)
 class DynamicConfig(Row, filled_by=("zookeeper /config/brokers",)):
     """One key of /config/brokers/<id or default>; `value` is null as in broker_config: the decoder drops it."""
 
@@ -95,7 +86,6 @@ class DynamicConfig(Row, filled_by=("zookeeper /config/brokers",)):
     secret: bool
 
 
-@dataclass(frozen=True, kw_only=True)
 class ScramUser(Row, filled_by=("zookeeper /config/users", "DescribeUserScramCredentials")):
     """A name below /config/users with a SCRAM credential; the decoder drops salts and keys."""
 

@@ -1,11 +1,8 @@
 """ACLs of ZooKeeper and brokers, and settings and logins in server.properties."""
 
-from dataclasses import dataclass
-
 from kafka_audit.model.tables.row import Row
 
 
-@dataclass(frozen=True, kw_only=True)
 class AclHolder(Row, filled_by=("DescribeAcls", "zookeeper /kafka-acl")):
     """The set of ACLs that ZooKeeper (/kafka-acl*) or a broker (DescribeAcls) has. No row without an authorizer."""
 
@@ -16,7 +13,6 @@ class AclHolder(Row, filled_by=("DescribeAcls", "zookeeper /kafka-acl")):
     acls: int  # number of ACLs
 
 
-@dataclass(frozen=True, kw_only=True)
 class Acl(Row, filled_by=("DescribeAcls", "zookeeper /kafka-acl")):
     """One ACL of a set. Equal sets are stored once. Names are those of kafka-acls.sh."""
 
@@ -30,7 +26,6 @@ class Acl(Row, filled_by=("DescribeAcls", "zookeeper /kafka-acl")):
     permission: str  # ALLOW, DENY
 
 
-@dataclass(frozen=True, kw_only=True)
 class BrokerProperty(Row, filled_by=("properties",)):
     """One key of a server.properties as Java reads it (the last definition applies); `value` is null as in broker_config."""
 
@@ -42,7 +37,6 @@ class BrokerProperty(Row, filled_by=("properties",)):
     line: int
 
 
-@dataclass(frozen=True, kw_only=True)
 class PropertyLogin(Row, filled_by=("properties",)):
     """A login in the JAAS text of a server.properties.
 

@@ -1,14 +1,11 @@
 """Disks of brokers, answers about the leadership of partitions, and members of consumer groups."""
 
-from dataclasses import dataclass
-
 from kafka_audit.model.tables.row import Long, Row
 
 OPEN_FOR_LONG_MS = 60_000
 """Age from which an open transaction has a row: producers end theirs within seconds, and by default within a minute."""
 
 
-@dataclass(frozen=True, kw_only=True)
 class LogDir(Row, filled_by=("DescribeLogDirs",)):
     """One directory of DescribeLogDirs."""
 
@@ -25,7 +22,6 @@ class LogDir(Row, filled_by=("DescribeLogDirs",)):
     replicas_digest: str | None = None  # of `DiskReplicas`; null for a broker's only directory, and in old snapshots
 
 
-@dataclass(frozen=True, kw_only=True)
 class DiskReplicas(Row, filled_by=("DescribeLogDirs",)):
     """Replicas of a topic in a directory of a broker that has several; stored once for each distinct `replicas_digest`."""
 
@@ -34,7 +30,6 @@ class DiskReplicas(Row, filled_by=("DescribeLogDirs",)):
     partitions: tuple[int, ...]  # sorted, without those that are moved to this directory
 
 
-@dataclass(frozen=True, kw_only=True)
 class LogDirReplica(Row, filled_by=("DescribeLogDirs",)):
     """A future replica: a copy that is moved to this directory from another directory of the same broker."""
 
@@ -48,7 +43,6 @@ class LogDirReplica(Row, filled_by=("DescribeLogDirs",)):
     offset_lag: Long  # offsets behind the replica that it will replace
 
 
-@dataclass(frozen=True, kw_only=True)
 class LeadershipAsked(Row, filled_by=("ListOffsets",)):
     """The number of partitions in the ListOffsets requests to one broker; no row without a request or a response."""
 
@@ -60,7 +54,6 @@ class LeadershipAsked(Row, filled_by=("ListOffsets",)):
     listed_offline: int  # partitions with this broker in offline_replicas of a view
 
 
-@dataclass(frozen=True, kw_only=True)
 class LeadershipAnswer(Row, filled_by=("ListOffsets",)):
     """An unexpected response to ListOffsets: an error of a leader, or of another broker anything but 6 NOT_LEADER_OR_FOLLOWER."""
 
@@ -77,7 +70,6 @@ class LeadershipAnswer(Row, filled_by=("ListOffsets",)):
     listed_offline: bool  # it is in offline_replicas of a view
 
 
-@dataclass(frozen=True, kw_only=True)
 class OldTransaction(Row, filled_by=("read_committed offsets",)):
     """A partition whose oldest open transaction is older than a minute, by the offsets of its leader.
 
@@ -94,7 +86,6 @@ class OldTransaction(Row, filled_by=("read_committed offsets",)):
     older_than_ms: Long  # age of the record at the stable offset by its timestamp: above a minute, or above the time-out
 
 
-@dataclass(frozen=True, kw_only=True)
 class EligibleReplicas(Row, filled_by=("DescribeTopicPartitions",)):
     """A partition without leader or with replicas out of sync, by DescribeTopicPartitions (Kafka 3.8 on) of a KRaft broker."""
 
@@ -108,7 +99,6 @@ class EligibleReplicas(Row, filled_by=("DescribeTopicPartitions",)):
     last_known: tuple[int, ...]  # LastKnownElr: members that later started without their data; sorted
 
 
-@dataclass(frozen=True, kw_only=True)
 class GroupCoordinator(Row, filled_by=("ListGroups",)):
     """The response of the group coordinator of a broker to ListGroups; read only if __consumer_offsets exists."""
 
@@ -118,7 +108,6 @@ class GroupCoordinator(Row, filled_by=("ListGroups",)):
     error: int  # 0; 14 COORDINATOR_LOAD_IN_PROGRESS, 15 COORDINATOR_NOT_AVAILABLE, 16 NOT_COORDINATOR
 
 
-@dataclass(frozen=True, kw_only=True)
 class GroupMember(Row, filled_by=("DescribeGroups",)):
     """A member of a consumer group, as its coordinator reports it; read only while replicas are offline."""
 

@@ -1,11 +1,8 @@
 """The views of the brokers."""
 
-from dataclasses import dataclass
-
 from kafka_audit.model.tables.row import Long, Row
 
 
-@dataclass(frozen=True, kw_only=True)
 class BrokerView(Row, filled_by=("Metadata",)):
     """The response of a broker to Metadata (all topics) on one listener. No row without a response."""
 
@@ -23,7 +20,6 @@ class BrokerView(Row, filled_by=("Metadata",)):
     metadata_version: int
 
 
-@dataclass(frozen=True, kw_only=True)
 class ViewBroker(Row, filled_by=("Metadata",)):
     """A broker in a view. Equal views are stored once."""
 
@@ -34,7 +30,6 @@ class ViewBroker(Row, filled_by=("Metadata",)):
     rack: str | None
 
 
-@dataclass(frozen=True, kw_only=True)
 class ViewTopic(Row, filled_by=("Metadata",)):
     """A topic in a view. Topics with equal partitions have equal `topic_digest`."""
 
@@ -45,7 +40,6 @@ class ViewTopic(Row, filled_by=("Metadata",)):
     error: int
 
 
-@dataclass(frozen=True, kw_only=True)
 class ViewPartition(Row, filled_by=("Metadata",)):
     """A partition in a view, stored once for each distinct `topic_digest`. `isr` and `offline_replicas` are sorted."""
 
@@ -60,7 +54,6 @@ class ViewPartition(Row, filled_by=("Metadata",)):
     offline_replicas: tuple[int, ...]
 
 
-@dataclass(frozen=True, kw_only=True)
 class BrokerConfig(Row, filled_by=("DescribeConfigs BROKER",)):
     """One key of DescribeConfigs(BROKER). Unknown keys that are not set are absent.
 
@@ -76,7 +69,6 @@ class BrokerConfig(Row, filled_by=("DescribeConfigs BROKER",)):
     sensitive: bool
 
 
-@dataclass(frozen=True, kw_only=True)
 class ControllerConfig(Row, filled_by=("DescribeConfigs BROKER",)):
     """One key of DescribeConfigs(BROKER), as a KRaft controller of the cluster file answers it itself (Kafka 3.7 and later).
 
@@ -91,7 +83,6 @@ class ControllerConfig(Row, filled_by=("DescribeConfigs BROKER",)):
     sensitive: bool
 
 
-@dataclass(frozen=True, kw_only=True)
 class BrokerApi(Row, filled_by=("ApiVersions",)):
     """One API range from ApiVersions."""
 
@@ -102,7 +93,6 @@ class BrokerApi(Row, filled_by=("ApiVersions",)):
     max_version: int
 
 
-@dataclass(frozen=True, kw_only=True)
 class BrokerFeature(Row, filled_by=("ApiVersions",)):
     """One feature from ApiVersions (version 3 and later), e.g. metadata.version: the supported and the finalized levels."""
 
@@ -115,7 +105,6 @@ class BrokerFeature(Row, filled_by=("ApiVersions",)):
     finalized_epoch: Long | None  # the epoch of the finalized features; null if unknown to the broker
 
 
-@dataclass(frozen=True, kw_only=True)
 class Reassignment(Row, filled_by=("ListPartitionReassignments", "zookeeper /brokers/topics")):
     """A reassignment in progress, by ListPartitionReassignments; with ZooKeeper: the topic znode, /admin/reassign_partitions."""
 

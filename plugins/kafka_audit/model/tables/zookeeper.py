@@ -1,11 +1,8 @@
 """The servers of the ZooKeeper ensemble, and znodes that show a problem early."""
 
-from dataclasses import dataclass
-
 from kafka_audit.model.tables.row import Long, Row
 
 
-@dataclass(frozen=True, kw_only=True)
 class ZookeeperMember(Row, filled_by=("srvr",)):
     """One server of the connection string, by its response to the four-letter word srvr. Null if not reported."""
 
@@ -24,7 +21,6 @@ class ZookeeperMember(Row, filled_by=("srvr",)):
     reason: str | None = None  # of the error: a member of `model.read_failure.ReadFailure`
 
 
-@dataclass(frozen=True, kw_only=True)
 class ZookeeperProbe(Row, filled_by=("probe",)):
     """A probe of a ZooKeeper server from a broker's host, by name and tcp: the last layer that succeeded, or that failed."""
 
@@ -39,7 +35,6 @@ class ZookeeperProbe(Row, filled_by=("probe",)):
     reason: str | None = None  # of the error: a member of `model.read_failure.ReadFailure`
 
 
-@dataclass(frozen=True, kw_only=True)
 class EnsembleServer(Row, filled_by=("zookeeper access and size of znodes",)):
     """One server of the ensemble, by /zookeeper/config (ZooKeeper 3.5 and later)."""
 
@@ -49,7 +44,6 @@ class EnsembleServer(Row, filled_by=("zookeeper access and size of znodes",)):
     votes: bool  # participant, not observer
 
 
-@dataclass(frozen=True, kw_only=True)
 class ZookeeperNode(Row, filled_by=("zookeeper access and size of znodes",)):
     """A checked znode: vital and notification znodes, the largest znode, and the children of /config and /consumers."""
 

@@ -17,8 +17,15 @@ from msgspec import structs
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.compare.addresses import address_text
 from kafka_audit.faults.controller_paths import controller_paths
-from kafka_audit.faults.edge_states import EdgeState, controller_at, controller_states, edge_states
-from kafka_audit.faults.listed_brokers import DISPUTED, OTHERWISE, listed_brokers
+from kafka_audit.faults.edge_states import (
+    DISPUTED,
+    OTHERWISE,
+    EdgeState,
+    controller_at,
+    controller_states,
+    edge_states,
+    listed_brokers,
+)
 from kafka_audit.model.report import Matrix, MatrixObserver, MatrixReason
 from kafka_audit.report.text import clean, listing, ranges, wrap
 

@@ -4,25 +4,15 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+from kafka_audit.checks import log_quotes
+from kafka_audit.checks.incident import Case, at_the_broker, evidence_of
+from kafka_audit.checks.repair import server_properties
 from kafka_audit.configuration.acl_command import acl_command
 from kafka_audit.configuration.authorization import ANY_PRINCIPAL, CLUSTER
 from kafka_audit.configuration.principals import ANONYMOUS
 from kafka_audit.configuration.principals.ssl_rules import KEY as SSL_RULES
-from kafka_audit.faults.known import known_faults
-from kafka_audit.incidents.causes import log_quotes
-from kafka_audit.incidents.causes.candidates import candidates
-from kafka_audit.incidents.causes.repair import server_properties
-from kafka_audit.incidents.causes.rule import (
-    LOST_REPLICAS,
-    VIEW,
-    Case,
-    Cause,
-    Explains,
-    Story,
-    at_the_broker,
-    evidence_of,
-    together,
-)
+from kafka_audit.faults.fault import known_faults
+from kafka_audit.incidents.causes.rule import LOST_REPLICAS, VIEW, Cause, Explains, Story, candidates, together
 from kafka_audit.incidents.causes.told import told
 from kafka_audit.incidents.tools import zookeeper_address
 from kafka_audit.model.commands import Command, Line, command, continued, remark, setting
@@ -58,7 +48,7 @@ def story(case: Case) -> Story:
     partitions = case.view.partitions
     return told(
         case,
-        "security/refused_broker login" if code == "KA412" else "security/refused_broker rights",
+        "refused_broker login" if code == "KA412" else "refused_broker rights",
         evidence=(
             *evidence_of(case.roots),
             *evidence_of(other_rules),

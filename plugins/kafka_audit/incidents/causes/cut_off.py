@@ -5,34 +5,21 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
+from kafka_audit.checks import log_quotes
 from kafka_audit.checks.audit.unread_sources import failed_reads
+from kafka_audit.checks.incident import Case, at_the_broker, at_the_endpoint, edges_behind, evidence_of, evidence_of_edges
+from kafka_audit.checks.repair import advertise, connect_commands, prove
 from kafka_audit.cluster.answers.reads import addresses_of
 from kafka_audit.cluster.listeners.endpoints import AdvertisedEndpoint
 from kafka_audit.cluster.listeners.inter_broker import TLS
 from kafka_audit.compare.addresses import is_among
 from kafka_audit.faults.facts import facts_of
-from kafka_audit.faults.fault import Fault
-from kafka_audit.faults.known import known_faults
+from kafka_audit.faults.fault import Fault, known_faults
 from kafka_audit.faults.read import reading_of
 from kafka_audit.faults.solver import diagnoses_into
-from kafka_audit.incidents.causes import log_quotes
-from kafka_audit.incidents.causes.candidates import candidates
-from kafka_audit.incidents.causes.controller import behind_controllers
-from kafka_audit.incidents.causes.listeners.new_listener import new_listener
-from kafka_audit.incidents.causes.repair import advertise, connect_commands, prove
-from kafka_audit.incidents.causes.rule import (
-    LOST_REPLICAS,
-    VIEW,
-    Case,
-    Cause,
-    Explains,
-    Story,
-    at_the_broker,
-    at_the_endpoint,
-    edges_behind,
-    evidence_of,
-    evidence_of_edges,
-)
+from kafka_audit.incidents.causes import behind_controllers
+from kafka_audit.incidents.causes.new_listener import new_listener
+from kafka_audit.incidents.causes.rule import LOST_REPLICAS, VIEW, Cause, Explains, Story, candidates
 from kafka_audit.incidents.causes.told import told
 from kafka_audit.model import quoting
 from kafka_audit.model.commands import Command, Line, command, remark
@@ -157,7 +144,7 @@ def story(case: Case) -> Story:
     partitions, layers = case.view.partitions, sorted({root.text("layer") for root in case.roots if root.text("error")})
     return told(
         case,
-        "listeners/cut_off other_cause" if other else "listeners/cut_off cut_off",
+        "cut_off other_cause" if other else "cut_off cut_off",
         evidence=(
             *_probes(case),
             *_lines(case),
@@ -172,7 +159,7 @@ def story(case: Case) -> Story:
         candidates=candidates(case),
         by_controller=case.by_controller,
         itself=case.by_controller and case.brokers == case.sources,
-        who=_who(case),
+        who=f"controller {case.sources[0]}" if case.by_controller else brokers(case.sources),
         sources=case.sources,
         fault=other.sentence if other else "",
         led=partitions.led_by(case.brokers) if case.by_controller and not any(_updated(case, b) for b in case.brokers) else 0,
@@ -194,10 +181,6 @@ def _other_cause(case: Case) -> Fault | None:
     named = {root.text("cause") for root in case.roots}
     found = (fault for fault in known_faults() if fault.kind in named and fault.remedy)
     return next(found, None) if len(named) == 1 else None
-
-
-def _who(case: Case) -> str:
-    return f"controller {case.sources[0]}" if case.by_controller else brokers(case.sources)
 
 
 def _lines(case: Case) -> Iterable[Evidence]:

@@ -4,25 +4,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from kafka_audit.checks import log_quotes
 from kafka_audit.checks.controller.quorum_incidents import about_the_quorum
+from kafka_audit.checks.incident import Case, at_the_broker, edges_behind, evidence_of, evidence_of_edges, evidence_of_reads
+from kafka_audit.checks.repair import connect_commands_to
 from kafka_audit.faults.facts import facts_of
 from kafka_audit.faults.solver import following
-from kafka_audit.incidents.causes import log_quotes
-from kafka_audit.incidents.causes.candidates import candidates
-from kafka_audit.incidents.causes.repair import connect_commands_to
-from kafka_audit.incidents.causes.rule import (
-    LOST_REPLICAS,
-    VIEW,
-    Case,
-    Cause,
-    Explains,
-    Story,
-    at_the_broker,
-    edges_behind,
-    evidence_of,
-    evidence_of_edges,
-    evidence_of_reads,
-)
+from kafka_audit.incidents.causes.rule import LOST_REPLICAS, VIEW, Cause, Explains, Story, candidates
 from kafka_audit.incidents.causes.told import told
 from kafka_audit.model.commands import command
 from kafka_audit.model.finding import Confidence, Finding, Severity, Status
@@ -64,7 +52,7 @@ def behind_story(case: Case) -> Story:
     symptom = _symptom(case.roots)
     return told(
         case,
-        "controller/behind_controllers behind",
+        "behind_controllers behind",
         cause=symptom["code"],
         evidence=(
             *evidence_of(case.roots),
@@ -164,7 +152,7 @@ def cut_story(case: Case) -> Story:
     addresses = sorted({address for root in case.roots for address in root.texts("addresses")})
     return told(
         case,
-        "controller/behind_controllers cut",
+        "behind_controllers cut",
         evidence=(
             *evidence_of(case.roots),
             *evidence_of(finding for finding in case.explained if finding not in case.roots),

@@ -1,4 +1,9 @@
-"""The steps of an audit: take and publish a snapshot, write the request for the job, publish the reports that it made."""
+"""The steps of an audit, the same for the console and the DAG.
+
+They publish a snapshot, prepare the request that the Spark job answers, and write the reports.
+
+Each step reads from the store what the step before wrote there, so that they may run in different processes and be retried.
+"""
 
 import logging
 import secrets as tokens

@@ -1,1 +1,0 @@
-"""Causes that ZooKeeper, the controller and the metadata quorum show."""

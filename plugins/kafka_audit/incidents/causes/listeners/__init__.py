@@ -1,1 +1,0 @@
-"""Causes in addresses and listeners."""
