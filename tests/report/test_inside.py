@@ -56,7 +56,7 @@ def test_terminal_and_markdown_list_beside_incidents_only_what_is_outside(cut_of
         _, _, beside = report.replace("OTHER FINDINGS", "## Other findings").partition("## Other findings")
         assert LACKS_2 not in beside.replace("\\", "")
         assert LACKS_3 in beside.replace("\\", "")
-    assert "Explains 2 findings: 1 KA302, 1 KA604." in terminal_report(report_of(cut_off), width=200, color=False)
+    assert "Follows from it: under replicated (KA604)." in terminal_report(report_of(cut_off), width=200, color=False)
     assert f"- KA604 under replicated: 1 finding, {LACKS_2}\n" in markdown_report(report_of(cut_off))
 
 

@@ -27,11 +27,15 @@ def document(reads=(), findings=()):
     return {"coverage": {"unknown": [*reads]}, "findings": [*findings]}
 
 
+def in_a_line(to_know, line):
+    return OpenQuestion(to_know=to_know, lines=(line,), brief=line)
+
+
 def test_reads_that_failed_alike_are_one_line():
     reads = [read(0, "ApiVersions", "a way to b0:9092"), read(0, "Metadata", "a way to b0:9092"), read(0, "X", None, "refused")]
     assert questions(report_of(document(reads))) == [
-        OpenQuestion(to_know="a way to b0:9092", lines=("broker 0, ApiVersions and Metadata: timeout",)),
-        OpenQuestion(to_know="", lines=("broker 0, X: refused",)),
+        in_a_line("a way to b0:9092", "broker 0, ApiVersions and Metadata: timeout"),
+        in_a_line("", "broker 0, X: refused"),
     ]
 
 
@@ -56,11 +60,14 @@ def test_checks_of_the_cluster_and_of_brokers_are_folded_apart():
 def test_brokers_that_lack_the_same_are_told_once():
     found = [unknown("KA703", f"broker/{broker}", f"an answer from b{broker}:9092") for broker in (4, 7, 11)]
     assert questions(report_of(document(findings=found))) == [
-        OpenQuestion(
-            to_know="an answer from b4:9092; likewise for brokers 7 and 11",
-            lines=("KA703 broker/4: whether KA703 holds at broker/4",),
-        )
+        in_a_line("an answer from b4:9092; likewise for brokers 7 and 11", "KA703 broker/4: whether KA703 holds at broker/4")
     ]
+
+
+def test_a_question_in_brief_counts_its_checks_and_names_three():
+    found = [unknown(f"KA10{number}", "broker/2", "a view") for number in range(4)]
+    (one,) = questions(report_of(document([read(2, "Metadata", "a view")], found)))
+    assert one.brief == "broker 2: timeout; 4 checks: KA100, KA101, KA102 and 1 more"
 
 
 def test_reads_of_several_brokers_with_the_same_kind_of_error_are_told_once():

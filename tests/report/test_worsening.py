@@ -54,7 +54,7 @@ def test_an_incident_that_was_over_begins_anew(history):
     history.audit(*cut_off(1))
     history.audit(*cut_off())
     again = history.audit(*cut_off(1))
-    assert [(i.audits, since_text(i)) for i in again.incidents] == [(1, "first seen in this audit")]
+    assert [(i.audits, since_text(i)) for i in again.incidents] == [(1, "first seen in this audit, 14 Sep 2026 18:00 UTC")]
 
 
 def test_a_new_incident_and_one_that_gets_smaller_are_not_worse(history):

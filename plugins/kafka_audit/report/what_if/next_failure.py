@@ -73,9 +73,9 @@ def _sentence(found: Sequence[Answer], worst: Answer, unread: Sequence[str]) -> 
         return f"The worst single loss is {losses.parties_lost(worst.loss.names)}: {losses.reasons_of(worst)}{others}"
     undecided = sum(answer.safe is None for answer in found)
     if undecided or unread:
-        whether = f"it is not known for {undecided} of {len(found)} single losses whether they stop anything"
-        open_ones = [whether] if undecided else []
-        return start_upper(listing([*open_ones, *(f"{who} were not read" for who in unread)]))
+        whether = f"It is not known for {undecided} of {len(found)} single losses whether they stop anything"
+        first = whether if undecided else "No single loss is known to stop anything"
+        return "; ".join((first, *(f"{who} were not read" for who in unread)))
     return f"You can lose any one {_kinds(found)}: partitions that have a leader keep one, and accept acks=all"
 
 
