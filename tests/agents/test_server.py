@@ -148,7 +148,7 @@ ODD = [
     ("cite", {"id": "/findings/-1"}, "has no /findings/-1"),
     ("cite", {"id": "/findings/9999999999999"}, "has no /findings/9"),
     ("party", {"name": "broker \ud800"}, "name is no text that UTF-8 can hold"),
-    ("why", {"snapshot": "../../etc/passwd"}, "snapshot '../../etc/passwd' is not published"),
+    ("why", {"snapshot": "../../etc/passwd"}, "this store has no snapshot '../../etc/passwd'"),
     ("why", {"incident": 10**40}, "there is no incident 1000"),
     ("what_if", {"without": ["broker:1"], "margin": 10**30}, "it is a number of copies from 1 to 100"),
     ("what_if", {"without": ["broker:1"], "margin": 0}, "margin is 0"),

@@ -65,10 +65,10 @@ SLIPS = {
         "file/store: Not a directory; set another store",
     ),
     "store that is a pattern": (["run", "prod", "--out", "a*"], "Spark reads this path as a pattern"),
-    "baseline that is none": (["run", "prod", "--baseline", "yesterday"], "snapshot 'yesterday' is not published"),
+    "baseline that is none": (["run", "prod", "--baseline", "yesterday"], "this store has no snapshot 'yesterday'"),
     "snapshot of no cluster": (["snapshot", "prdo"], "did you mean prod?"),
     "diff of one": (["diff", "a"], "the following arguments are required: SNAPSHOT; see `kafka-audit diff --help`"),
-    "diff of none": (["diff", "a", "b"], "snapshot 'a' is not published"),
+    "diff of none": (["diff", "a", "b"], "this store has no snapshot 'a'"),
     "watch every day": (["watch", "prod", "--every", "1d"], "argument --every: '1d' is not a number of seconds from 2 to 86400"),
     "watch no cluster": (["watch", "prdo"], "clusters.yaml: cluster 'prdo' does not exist; did you mean prod?"),
     "watch with an Airflow connection": (["watch", "cloud"], "cloud: kafka_conn_id requires Airflow"),
@@ -115,7 +115,7 @@ def test_the_environment_names_cluster_file_and_store(tmp_path, monkeypatch, cap
     monkeypatch.delenv("KAFKA_AUDIT_CLUSTERS")
     monkeypatch.setenv("KAFKA_AUDIT_STORE", str(tmp_path / "elsewhere"))
     assert main(["run", "prod", "--baseline", "x"]) == 2
-    assert f"{tmp_path}/elsewhere: snapshot " in capfd.readouterr().err
+    assert f"{tmp_path}/elsewhere: this store has no snapshot " in capfd.readouterr().err
 
 
 def test_missing_java_is_told_before_anything_is_asked(monkeypatch, tmp_path, capfd):

@@ -86,7 +86,7 @@ def test_a_cluster_that_did_not_tell_its_id_is_compared_with_nothing_rather_than
 
 
 def test_request_refuses_a_damaged_or_missing_snapshot(tmp_path, store):
-    with pytest.raises(SnapshotError, match="is not published"):
+    with pytest.raises(SnapshotError, match="this store has no snapshot"):
         audit.prepare_request(store, [SECOND], {SECOND: "20260131T080000Z-prod-00ab"}, "r1")
     for damaged in (FIRST, SECOND):  # what it is compared with, then itself
         (tmp_path / "snapshots" / damaged / "sample.parquet").unlink()

@@ -85,7 +85,7 @@ def test_the_newest_snapshot_with_a_report_is_taken(tmp_path, capsys):
     [
         ("prd", "there is no snapshot of a cluster 'prd'; did you mean prod?"),
         ("other", "there is no snapshot of a cluster 'other'; the store has prod"),
-        (LATER, f"snapshot '{LATER}' is not published"),
+        (LATER, f"this store has no snapshot '{LATER}'"),
     ],
 )
 def test_what_is_not_there_is_named(judged, tmp_path, capsys, subject, message):

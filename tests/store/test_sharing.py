@@ -439,7 +439,7 @@ def test_folders_that_must_stay_do_not_make_every_audit_search_the_past(local, m
 
 def test_a_pruned_snapshot_is_not_suggested_for_itself(local):
     local._files.write(f"snapshots/{snapshot_id(0)}/probe.parquet", b"shared")
-    with pytest.raises(SnapshotError, match="is not published") as caught:
+    with pytest.raises(SnapshotError, match="this store has no snapshot") as caught:
         local.manifest(snapshot_id(0))
     assert "did you mean" not in str(caught.value)
 

@@ -140,7 +140,7 @@ def test_a_write_that_did_not_end_is_not_there(tmp_path, store):
     store.write(_snapshot())
     _file(tmp_path, "manifest.json").unlink()
     assert store.manifests() == []
-    with pytest.raises(SnapshotError, match="is not published"):
+    with pytest.raises(SnapshotError, match="this store has no snapshot"):
         store.read(ID)
 
 
@@ -306,7 +306,7 @@ def test_a_damaged_manifest_is_named(tmp_path, store, change, message):
 
 @pytest.mark.parametrize("wrong", ["", "latest", "../../etc", "20260131T080000Z-prod-00zz", "20260131T080000Z-../x-00aa"])
 def test_an_id_that_is_none_is_refused(store, wrong):
-    with pytest.raises(SnapshotError, match="is not published"):
+    with pytest.raises(SnapshotError, match="this store has no snapshot"):
         store.read(wrong)
 
 

@@ -281,7 +281,7 @@ class Store:
         found = self._manifest(snapshot_id) if cluster_of(snapshot_id) else None
         if found is None:
             near = did_you_mean(snapshot_id, [name for name in self._files.names("snapshots") if name != snapshot_id])
-            msg = f"{self.root}: snapshot {snapshot_id!r} is not published{near}"
+            msg = f"{self.root}: this store has no snapshot {snapshot_id!r}{near}"
             raise SnapshotError(msg)
         return found
 

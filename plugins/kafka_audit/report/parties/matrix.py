@@ -27,7 +27,7 @@ from kafka_audit.faults.edge_states import (
     listed_brokers,
 )
 from kafka_audit.model.report import Matrix, MatrixObserver, MatrixReason
-from kafka_audit.report.text import clean, listing, ranges, wrap
+from kafka_audit.report.text import clean, counted, listing, ranges, wrap
 
 _LAYERS = ("dns", "tcp", "tls", "sasl", "api", "rights", "identity", "packets", "effect")
 LADDER = "DTLSARIPE"
@@ -229,10 +229,12 @@ def _line(cells: Mapping[Any, str], columns: Sequence[Any], otherwise: str) -> s
     return "".join(cells.get(column, otherwise) for column in columns) if cells else otherwise * len(columns)
 
 
-def broker_count(matrix: Matrix) -> int:
-    """Return how many brokers are registered; where ZooKeeper has none or was not read, how many are known."""
+def brokers_text(matrix: Matrix) -> str:
+    """Return how many brokers are registered, of how many that are known; where ZooKeeper has none or was not read, those alone."""
+    known = len(matrix.brokers)
     registry = next((observer.view for observer in matrix.observers if observer.note == "registry"), "")
-    return registry.count(".") or len(matrix.brokers)
+    registered = registry.count(".") or known
+    return counted(known, "broker") if registered == known else f"{registered} of {known} brokers registered"
 
 
 def folded(

@@ -110,7 +110,7 @@ class _AuditPage:
         asked_at = self.document.finished_at
         when = datetime.fromisoformat(asked_at).strftime("%d %b %Y %H:%M:%S UTC").lstrip("0") if asked_at else "time not known"
         parts = [
-            counted(matrix.broker_count(self.document.matrix), "broker"),
+            matrix.brokers_text(self.document.matrix),
             f"{coverage.answered} of {coverage.asked} reads answered",
         ]
         if self.document.counts.UNKNOWN:
