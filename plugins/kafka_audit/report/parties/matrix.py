@@ -230,7 +230,7 @@ def _line(cells: Mapping[Any, str], columns: Sequence[Any], otherwise: str) -> s
 
 
 def brokers_text(matrix: Matrix) -> str:
-    """Return how many brokers are registered, of how many that are known; where ZooKeeper has none or was not read, those alone."""
+    """Return how many brokers are registered, of how many that are known; without a registry, how many are known."""
     known = len(matrix.brokers)
     registry = next((observer.view for observer in matrix.observers if observer.note == "registry"), "")
     registered = registry.count(".") or known
