@@ -234,7 +234,7 @@ def brokers_text(matrix: Matrix) -> str:
     known = len(matrix.brokers)
     registry = next((observer.view for observer in matrix.observers if observer.note == "registry"), "")
     registered = registry.count(".") or known
-    return counted(known, "broker") if registered == known else f"{registered} of {known} brokers registered"
+    return counted(known, "broker") if registered == known else f"{registered} of {known} brokers"
 
 
 def folded(

@@ -37,8 +37,11 @@ _FIRST = 10
 _ALIKE = 3
 """Results of one check that are listed one by one."""
 
+_QUESTIONS = 4
+"""Things that are needed to know more, of which a page tells that is not `full`."""
+
 _SHORT = 5
-"""Lines of evidence, codes of findings and open questions that a page shows which is not `full`."""
+"""Lines of evidence and codes of findings that a page shows which is not `full`."""
 
 _STEP = {"see": "see it yourself (reads only)", "quick": "quick", "lasting": "lasting", "prove": "prove it"}
 
@@ -125,9 +128,9 @@ class _AuditPage:
         every = self.document.incidents
         if len(every) < 2:  # noqa: PLR2004 -- one has its own block below
             return
-        yield self.paint("bold", f"{len(every)} INCIDENTS")
+        more = "" if self.most is None else f"  all of each: kafka-audit report {clean(self.document.cluster)} --all"
+        yield f"{self.paint('bold', f'{len(every)} INCIDENTS')}{more}"
         yield from self.in_brief(every)
-        yield from () if self.most is None else (f"All of each: kafka-audit report {clean(self.document.cluster)} --all",)
         yield ""
 
     def in_brief(self, every: Sequence[ReportedIncident]) -> Iterator[str]:
@@ -240,7 +243,8 @@ class _AuditPage:
         muted = ", muted ones aside" if self.muted else ""
         reported = f"{counted(counts.FAIL, 'smaller finding')}, {counted(counts.UNKNOWN, 'result')} without data"
         reported = f"{reported}, {counts.PASS} pass, {counts.NOT_APPLICABLE} not applicable."
-        yield from wrap(f"Nothing CRITICAL or HIGH{muted}. {reported}", self.width)
+        none = f"Nothing CRITICAL or HIGH{muted}. " if coverage.answered and worst <= Severity.MEDIUM else ""
+        yield from wrap(f"{none}{reported}", self.width)
         facts = agreement.agreed(self.document)
         yield from ("", self.paint("bold", "ASKED, AND FOUND TO AGREE")) if facts else ()
         for fact in facts:
@@ -311,9 +315,10 @@ class _AuditPage:
 
     def not_known(self) -> Iterator[str]:
         asked = unknowns.questions(self.document)
+        most = None if self.most is None else _QUESTIONS
         if asked:
             yield self.paint("unknown", "NOT KNOWN")
-        for question in asked[: self.most]:
+        for question in asked[:most]:
             needed = f"Needed: {question.to_know}." if question.to_know else ""
             if self.most is not None:
                 yield from wrap(f"{question.brief.rstrip('.')}. {needed}".rstrip(), self.width, "  ? ", "    ")
@@ -321,8 +326,8 @@ class _AuditPage:
             for number, text in enumerate(question.lines):
                 yield from wrap(text, self.width, "    " if number and needed else "  ? ", "    ")
             yield from wrap(needed, self.width, "    ") if needed else ()
-        if self.most is not None and len(asked) > self.most:
-            yield f"  ? and {counted(len(asked) - self.most, 'more question')}, with --all"
+        if most is not None and len(asked) > most:
+            yield f"  ? and {counted(len(asked) - most, 'more question')}, with --all"
 
     def never_asked(self) -> Iterator[str]:
         if self.document.incidents:
