@@ -32,7 +32,7 @@ def test_five_incidents_fit_a_page_and_the_first_screen_has_all_of_them():
     lines = page_of("five_incidents", "terminal.txt").splitlines()
     assert len(lines) <= 150
     screen = lines[:40]
-    assert sum(line.startswith(("CRITICAL", "HIGH")) for line in screen) == 5
+    assert sum(re.match(r"(CRITICAL|HIGH) +[1-5]\. ", line) is not None for line in screen) == 5
     assert sum("First seen in this audit." in line for line in screen) >= 5
     assert "ss -tn state syn-sent" in "\n".join(screen)
 
