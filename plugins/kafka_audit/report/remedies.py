@@ -89,8 +89,13 @@ def waits_for_a_decision(step: ReportedStep, incident: ReportedIncident) -> bool
 
 
 def command_to_see(incident: ReportedIncident) -> str:
-    """Return the first command that shows the fault and changes nothing, "" without one."""
-    return next(filter(None, (first_command(step) for step in incident.remediation if step.kind == "see")), "")
+    """Return the first command that shows the fault and changes nothing, with the comment that says where; "" without one."""
+    for step in incident.remediation:
+        if step.kind == "see" and (command := first_command(step)):
+            above, _, _ = "\n".join(step_lines(step)).partition(command)
+            where = next((line for line in reversed(above.splitlines()) if line.startswith("# on ")), "")
+            return f"{command}  {where}".rstrip()
+    return ""
 
 
 def _lines(step: _Step) -> tuple[Line, ...]:
