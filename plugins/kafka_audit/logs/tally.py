@@ -24,7 +24,7 @@ _OWN_ID = re.compile(
     r"(?:id|nodeId|brokerId|broker|replicaId)=(?P<id>\d{1,9})[\],: ]|\[KafkaApi-(?P<api>\d{1,9})\]|\bmyid[=:] ?(?P<my>\d{1,3})\b"
 )
 _OWN_FILE = re.compile(r"(?:server|controller|state-change|log-cleaner|kafka-authorizer|kafka-request|kafkaServer|console)\b")
-_SET_ID = re.compile(r"^\s*(?:node|broker)\.id = (\d{1,9})$", re.MULTILINE)
+_SET_ID = re.compile(r"^[ \t]{0,40}(?:node|broker)\.id = (\d{1,9})$", re.MULTILINE)
 _RELEASE = re.compile(r"Kafka version ?: ?(\d{1,2}\.\d{1,2}(?:\.\d{1,3}){0,2})")
 _ROLES = tuple(
     (role, re.compile(pattern))
