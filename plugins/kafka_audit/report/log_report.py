@@ -66,7 +66,7 @@ def log_blocks(document: Document) -> Iterator[LogBlock]:
 
 
 _COLUMNS = ("node", "role", "release", "from", "until", "lines")
-_COUNTED = ("node", "count", "kind", "first", "last", "says")
+_COUNTED = ("node", "count", "kind", "last", "says")
 
 
 def _items(title: str, texts: Sequence[str]) -> Iterator[LogBlock]:
@@ -128,9 +128,10 @@ def log_text(document: Document, *, width: int) -> str:
     for kind, content in log_blocks(document):
         if kind == "table":
             widths = [max(len(row[cell]) for row in content) for cell in range(len(content[0]))]
-            for row in content:
-                shown = "  ".join(cell.ljust(size) for cell, size in zip(row, widths, strict=True)).rstrip()
-                lines.append(f"  {shown if len(shown) < width else shown[: width - 3] + '…'}")
+            for *cells, last in content:
+                before = "".join(f"  {cell.ljust(size)}" for cell, size in zip(cells, widths[:-1], strict=True))
+                room = max(width, len(before) + 20)
+                lines += wrap(last, room, f"{before}  ", " " * (len(before) + 2)) if last else [before.rstrip()]
         elif kind == "code":
             lines += [f"      {line}" for line in content]
         elif kind == "items":
