@@ -58,7 +58,7 @@ Ongoing (1)
   LOW       KA607  cluster (muted): m
 
 Resolved (1)
-  HIGH      KA105  cluster: m
+  was HIGH  KA105  cluster: m
 
 Failed before, unknown now (1)
   HIGH      KA107  cluster: m"""

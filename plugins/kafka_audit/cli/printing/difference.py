@@ -43,7 +43,8 @@ def finding_line(finding: ReportedFinding) -> str:
     """Return the line of a finding."""
     muted = " (muted)" if finding.muted else ""
     where = clean(finding.resource.name)
-    return f"  {finding.severity:<8}  {finding.code}  {where}{muted}: {our_line(finding.message)}"
+    severity = f"was {finding.severity}" if finding.lifecycle == "resolved" else f"{finding.severity:<8}"
+    return f"  {severity}  {finding.code}  {where}{muted}: {our_line(finding.message)}"
 
 
 def _from_to(change: ReportedChange) -> str:
