@@ -38,7 +38,7 @@ _ALIKE = 3
 """Results of one check that are listed one by one."""
 
 _QUESTIONS = 4
-"""Things that are needed to know more, of which a page tells that is not `full`."""
+"""Things that are needed to know more, which a page names that is not `full`."""
 
 _SHORT = 5
 """Lines of evidence and codes of findings that a page shows which is not `full`."""
