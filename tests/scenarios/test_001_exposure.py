@@ -46,7 +46,7 @@ def assert_one_of_three(report):
     (incident,) = report["incidents"]
     assert incident["headline"] == "Clients at dmz cannot reach brokers 1 and 2: 2 of 3 advertised endpoints fail at tcp"
     assert (incident["cause"], incident["severity"], incident["confidence"]) == ("KA301", "HIGH", "measured")
-    assert "A client there may bootstrap, then fails on every partition that brokers 1 and 2 lead: 2 of 3" in incident["impact"]
+    assert "Clients there cannot use the partitions that brokers 1 and 2 lead: 2 of 3" in incident["impact"]
     assert "vantage dmz: layer by layer: dns 3 of 3, tcp 1 of 3, api 1 of 1, packets 1 of 1" in evidence_of(incident)
     assert [line["text"] for line in incident["evidence_against"]] == ["reaches 3 of 3: this is no proof for clients elsewhere"]
     missed = {("KA301", f"broker/{broker}/listener/CLIENT") for broker in (1, 2)}
