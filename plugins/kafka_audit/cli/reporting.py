@@ -90,11 +90,12 @@ def _what_came_after(store: Store, document: Report) -> str:
     """Return what an old report says above everything else; "" for the newest one."""
     history = History(store.root)
     later = [one for one in history.snapshots().get(document.cluster, ()) if one > document.snapshot_id and not is_of_future(one)]
-    digests = list(read_digests(history, sorted(later)))
-    if not digests:
+    newest = next(read_digests(history, sorted(later, reverse=True)), None)
+    if newest is None:
         return ""
     cause = document.incidents[0].cause if document.incidents else None
-    return f"{timeline.what_came_after(cause, digests)} The newest is {digests[-1].snapshot_id}."
+    after = timeline.what_came_after(cause, read_digests(history, sorted(later)))  # read until one shows that it is over
+    return f"{after} The newest is {newest.snapshot_id}."
 
 
 def _report_of_bundle(arguments: argparse.Namespace) -> int:

@@ -1,6 +1,6 @@
 """Snapshots side by side: a column each, a lane for each incident and each check, and what changed between any two of them."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -91,14 +91,15 @@ def headline(digests: Sequence[Digest]) -> str:
     return f"No incident since {when}"
 
 
-def what_came_after(cause: str | None, later: Sequence[Digest]) -> str:
+def what_came_after(cause: str | None, later: Iterable[Digest]) -> str:
     """Return what an old report says above everything else: whether its worst incident is over, as far as digests are kept.
 
     Args:
         cause: the check of its worst incident; None where it has none.
         later: digests after it, oldest first.
     """
-    over = next((digest for digest in later if cause and not any(d.incident and d.code == cause for d in digest.lanes)), None)
+    without = (one for one in later if not any(lane.incident and lane.code == cause for lane in one.lanes))
+    over = next(without, None) if cause else None
     if over is None:
         return "This is an old report. A newer report of this cluster exists."
     return f"This is an old report. Its worst incident was resolved by {_day(over.finished_at)}."
