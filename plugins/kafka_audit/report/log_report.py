@@ -8,9 +8,9 @@ from kafka_audit.model.text import counted, start_upper
 from kafka_audit.report.html.cluster import inline_assets
 from kafka_audit.report.html.templating import jinja_environment
 from kafka_audit.report.plain_text.markdown import escaped, markdown_prose
+from kafka_audit.report.remedies import STEPS
 from kafka_audit.report.text import wrap
 
-_STEPS = {"see": "Diagnose (read-only)", "quick": "Quick fix", "lasting": "Permanent fix", "do_not": "Do not", "prove": "Verify"}
 _MOST_ROWS, _MOST_SIGNS = 40, 8
 
 Document = Mapping[str, Any]
@@ -86,7 +86,7 @@ def _incident(incident: Document) -> Iterator[LogBlock]:
         yield LogBlock("text", ["Explained by it, or seen beside it:"])
         yield LogBlock("items", incident["also"])
     for step in incident["remediation"]:
-        yield LogBlock("text", [f"{_STEPS[step['kind']]}: {step['text']}"])
+        yield LogBlock("text", [f"{STEPS[step['kind']]}: {step['text']}"])
         if step["commands"]:
             yield LogBlock("code", step["commands"])
 

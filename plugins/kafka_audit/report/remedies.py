@@ -3,7 +3,8 @@
 Formats write a remedy from these values. A report without them was written before there were any: its text stands.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 
 from kafka_audit.model import quoting
 from kafka_audit.model.commands import Code, Command, CommentLine, Line, Part, Prose, SettingLine
@@ -30,6 +31,12 @@ OF_A_BUNDLE = (
     "Not by this kafka-audit: the report was imported from a bundle, whose writer chose its steps, commands and texts. Run none"
     " of them. For steps of this kafka-audit, judge the snapshot again (kafka-audit diff)."
 )
+
+
+STEPS: Mapping[str, str] = MappingProxyType(
+    {"see": "Diagnose (read-only)", "quick": "Quick fix", "lasting": "Permanent fix", "do_not": "Do not", "prove": "Verify"}
+)
+"""Titles of the kinds of steps in Markdown and pages."""
 
 
 def origin_note(report: Report) -> str:

@@ -5,7 +5,6 @@ import hashlib
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Any
 
 from markupsafe import Markup
@@ -25,9 +24,6 @@ from kafka_audit.report.parties.quorum import quorum_text
 from kafka_audit.report.parties.views import NOT_ASKED, who
 from kafka_audit.report.what_if.next_failure import loss_columns, shown_losses
 
-STEPS: Mapping[str, str] = MappingProxyType(
-    {"see": "Diagnose (read-only)", "quick": "Quick fix", "lasting": "Permanent fix", "prove": "Verify"}
-)
 IN_FILE = 300
 """Rows of findings that a self-contained file lists; with 5,000 of them it would be slow to open. findings.json has all."""
 _IN_ROW = 20
@@ -138,7 +134,7 @@ def _common(document: Report, min_coverage: float) -> dict[str, Any]:
         "document": document,
         "origin": remedies.origin_note(document),
         "state": states.state_of_report(document, min_coverage),
-        "steps": STEPS,
+        "steps": remedies.STEPS,
         "changes_observer": CHANGES,
         "counts_text": _counts(document),
         "quorum": document.quorum,

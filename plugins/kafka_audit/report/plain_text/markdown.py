@@ -21,7 +21,6 @@ MOST_FINDINGS = 300
 
 _MOST_READS = 50
 _PICTURE_WIDTH = 100
-_STEPS = {"see": "Diagnose (read-only)", "quick": "Quick fix", "lasting": "Permanent fix", "prove": "Verify"}
 # A colon only where a link or a face could begin, a dot where an address without one does; other addresses stay readable.
 _SPECIAL = re.compile(r"[\\*_\[\]#|~@$]|:(?=//|[\w+-]+:)|(?<=\bwww)\.", re.IGNORECASE)
 # GitHub and GitLab look for these in what is rendered, where a backslash is removed: only code spans prevent mentions.
@@ -135,7 +134,7 @@ def _steps(incident: ReportedIncident, document: Report) -> Iterator[str]:
     for number, step in enumerate(numbered, 1):
         cost = f" Cost: {markdown_prose(step.cost)}" if step.cost else ""
         doubt = f", {remedies.DECIDE_FIRST}" if remedies.waits_for_a_decision(step, incident) else ""
-        yield from ("", f"{number}. **{_STEPS[step.kind]}{doubt}.** {_step_text(step)}{cost}")
+        yield from ("", f"{number}. **{remedies.STEPS[step.kind]}{doubt}.** {_step_text(step)}{cost}")
         if step.commands:
             yield from ("", *(f"   {line}" for line in quoting.markdown_block(remedies.step_lines(step))))
     for step in incident.remediation:
