@@ -1,6 +1,7 @@
 """`report`: an old report is rendered again, in every form, and nothing of it is changed."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -38,6 +39,21 @@ def test_without_a_form_it_is_the_page_of_the_terminal(store, capsys):
     captured = capsys.readouterr()
     assert report_json(store.read_report(ID))["incidents"][0]["headline"] in captured.out
     assert captured.err == ""
+
+
+def test_an_old_report_says_that_its_incident_is_over_and_which_one_is_the_newest(store, capsys):
+    assert report(store, ID) == 0
+    assert "This is an old report" not in capsys.readouterr().out
+    view = small_cluster.view(small_cluster.snapshot(SPEC, UNJUDGED))
+    store.write_report(UNJUDGED, build_report(view, None, [], (), (), None))
+    assert report(store, ID) == 0
+    first, *_ = capsys.readouterr().out.splitlines()
+    assert first.startswith("This is an old report. Its worst incident was resolved by ")
+    assert first.endswith(f"The newest is {UNJUDGED}.")
+    assert report(store, ID, "--format", "html") == 0
+    assert f"The newest is {UNJUDGED}." in Path(capsys.readouterr().out.strip()).read_text(encoding="utf-8")
+    assert report(store, UNJUDGED) == 0
+    assert "This is an old report" not in capsys.readouterr().out
 
 
 def test_a_cluster_is_its_newest_report(store, capsys):
