@@ -282,6 +282,10 @@ def _among_brokers(tables: SampleTables, reasons: list[str]) -> set[Key]:
     found: set[Key] = set()
     # Without a registry, only views show changes: views that changed are another difference.
     among_themselves = tables.registry() is None
+    for view in tables.of(BrokerView) if among_themselves else ():
+        if not view.brokers_listed:
+            found.add(("empty view", view.observer))
+            reasons.append(f"{_names([view.observer.replace('broker@', 'the broker at ')])} lists no broker")
     for (listener, version), views in groups.items():
         if len(views) > 1:
             found.add(("views", listener, version, frozenset(views) if among_themselves else None))
