@@ -152,7 +152,7 @@ def _dated(finding: Finding, before: _Prior | None) -> Finding:
         case Status.UNKNOWN:
             return replace(finding, lifecycle=Lifecycle.INCOMPARABLE, confidence=before.confidence, last_known=before.last_known)
         case _:
-            return replace(finding, lifecycle=Lifecycle.RESOLVED)
+            return replace(finding, lifecycle=Lifecycle.RESOLVED, severity=before.severity)  # of what ended
 
 
 def _gone(

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 
 from kafka_audit.model.report import Report, report_text
+from kafka_audit.model.text import our_line
 
 Render = Callable[[Report], str]
 
@@ -36,7 +37,9 @@ FILES: Mapping[str, Render] = MappingProxyType(
 
 
 def with_notice(form: str, document: Report, notice: str) -> str:
-    """Return a report as a file of that ending, below a notice where people read it: in HTML."""
+    """Return a report as a file of that ending, below a notice where people read it: in HTML and Markdown."""
+    if form == "md" and notice:
+        return f"> {our_line(notice, 1000)}\n\n{FILES[form](document)}"
     if form != "html" or not notice:
         return FILES[form](document)
     from kafka_audit.report.html.cluster import standalone  # noqa: PLC0415 -- as `_form`

@@ -54,7 +54,9 @@ def controller_move(view: ClusterView, loss: PartyLoss) -> ControllerMove:
     if view.controller not in loss.brokers:
         return ControllerMove()
     followed = {row.broker_id: frozenset(row.leaders) for row in view.differences.of(FollowedLeader)}
-    reached = {other: _receives(view, other, left, followed) for other in left}
+    # What gets nothing of the controller now loses nothing.
+    served = [other for other in left if facts_of(view).edges.control(other).state != "missing"]
+    reached = {other: _receives(view, other, left, followed) for other in served}
     candidates = [_tried(node, {other: states[node] for other, states in reached.items()}) for node in left]
     return _move(view.controller, candidates, "whether the next controller reaches every broker", "a vantage with role broker")
 
