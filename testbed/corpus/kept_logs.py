@@ -20,7 +20,7 @@ import zstandard
 
 from kafka_audit.clients.secrets.masking import masked
 from kafka_audit.logs.diagnosis import log_document
-from kafka_audit.logs.pieces import LogFile
+from kafka_audit.collect.logs.pieces import LogFile
 from kafka_audit.logs.tally import LogTally
 from kafka_audit.report.log_report import log_text
 from testbed import records
@@ -37,6 +37,7 @@ _AT_ENDS, _OF_NODE = 200, 5_000  # lines; bytes of one node, compressed
 _BAD = re.compile(r"\b(?:WARN|ERROR|FATAL)\b")
 _HEAD = re.compile(r"\[?\d{4}-\d\d-\d\d")
 _SETTING = re.compile(r"\s+(?!broker\.id|node\.id|process\.roles|log\.dirs)[\w.]+ = ")  # hundreds at each start
+_NEED_REPORTS = {"printed", "look", "raise_controller_epoch"}  # repairs that go by what an audit says
 Logs = Mapping[str, str]
 
 
@@ -127,7 +128,7 @@ def record(wanted: Iterable[tuple[Fault, str]], minutes: float, path: Path = ARC
                 break
             try:
                 scene = stage.prepare(fault.preset, version, audited=False)
-                scene.undo, scene.ran, scene.followed = [], [], []
+                scene.undo, scene.ran, scene.followed, scene.look = [], [], [], bool  # no audit is compared
                 before = sizes(scene.cluster.folder) if fault.steps else {}
                 carry_out(scene, fault.steps)
                 time.sleep(WAIT_S)
@@ -147,7 +148,7 @@ def record(wanted: Iterable[tuple[Fault, str]], minutes: float, path: Path = ARC
 
 def _repair(stage: Stage, fault: Fault) -> None:
     """Repair a cluster for the next fault; one for which a report is needed is thrown away."""
-    if fault.alone or fault.healed_as or not fault.steps or any(step.do == "printed" for step in fault.heal):
+    if fault.alone or fault.healed_as or not fault.steps or any(step.do in _NEED_REPORTS for step in fault.heal):
         stage.clear()
         return
     with contextlib.suppress(BedError, subprocess.SubprocessError):

@@ -80,7 +80,7 @@ from kafka_audit.configuration.starts import start_refusal
 from kafka_audit.lint import ignores, judging, members, places
 from kafka_audit.lint.reading import Source
 from kafka_audit.logs.diagnosis import log_document
-from kafka_audit.logs.pieces import LogFile
+from kafka_audit.collect.logs.pieces import LogFile
 from kafka_audit.logs.redaction import Redaction
 from kafka_audit.logs.tally import LogTally
 from kafka_audit.model.addresses import advertised_listeners

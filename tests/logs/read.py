@@ -3,7 +3,7 @@
 import io
 
 from kafka_audit.logs.diagnosis import log_document
-from kafka_audit.logs.pieces import LogFile
+from kafka_audit.collect.logs.pieces import LogFile
 from kafka_audit.logs.tally import LogTally
 
 

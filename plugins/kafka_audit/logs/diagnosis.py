@@ -12,15 +12,15 @@ from typing import Any
 
 from kafka_audit.clients.secrets.masking import masked
 from kafka_audit.collect.logs.lines import Stamp
-from kafka_audit.logs.log_faults import LogFault, step_command, with_values
 from kafka_audit.logs.tally import Event, LogTally, NodeTally, Seen, is_ordinary, nodes_of
 from kafka_audit.model.finding import Severity
 from kafka_audit.model.text import LONGEST_HEADLINE, clean, counted, listing, our_line, start_upper
 from kafka_audit.says.catalogue import meanings
+from kafka_audit.says.log_faults import LogFault, step_command, with_values
+from kafka_audit.says.process_lines import FAILED, SIGNAL, STARTED, STARTING, STOPPED, ProcessRun, process_runs
 
 _QUOTED, _LONGEST_VALUE, _MOST_UNKNOWN, _MOST_VALUES = 400, 200, 20, 5
 _ALONE_S, _SILENT_S, _OFTEN = 600, 30, 10  # silence after which a fault is over: of one line, at least, in usual intervals
-_ENDINGS = ("stopped", "signal", "failed")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,7 +98,7 @@ def _causes(name: str, node: NodeTally) -> Iterator[LogCause]:
 
 def _went_well(node: NodeTally, seen: Seen) -> bool:
     """Return whether the process started well after it wrote these lines."""
-    return any(event.kind == "started" and _is_after(event, seen) for event in node.events)
+    return any(event.kind == STARTED and _is_after(event, seen) for event in node.events)
 
 
 def _ended(node: NodeTally, fault: LogFault, values: Mapping[str, str], seen: Seen) -> bool:
@@ -116,7 +116,7 @@ def _is_after(event: Event, seen: Seen) -> bool:
 
 
 def _after_start(node: NodeTally, seen: Seen, seconds: int) -> bool:
-    begun = [event.stamp.ms for event in node.events if event.kind == "starting" and event.stamp]
+    begun = [event.stamp.ms for event in node.events if event.kind == STARTING and event.stamp]
     last = seen.last
     return last is not None and any(0 <= last.ms - start <= seconds * 1000 for start in begun)
 
@@ -208,23 +208,14 @@ def _node(name: str, node: NodeTally, causes: Iterable[LogCause]) -> dict[str, A
 
 def _starts(node: NodeTally, causes: Sequence[LogCause]) -> Iterator[dict[str, Any]]:
     """Yield the starts of a process: when, how it ended (None: it goes on), and why."""
-    current: dict[str, Any] | None = None
-    came_up = False
-    for event in _sorted(node.events):
-        if event.kind == "starting" and (current is None or current["ended"] or came_up):
-            if current is not None and not current["ended"]:
-                current["ended"] = "without a word"
-            if current is not None:
-                yield current
-            current, came_up = {"at": _iso(event.stamp), "ended": None, "cause": None}, False
-        elif event.kind == "started":
-            came_up = True
-        elif event.kind in _ENDINGS and current is not None and current["ended"] != "failed":
-            current["ended"] = "failed" if event.kind == "failed" else "stopped"
-            if event.kind == "failed":
-                current["cause"] = next((cause.fault.name for cause in causes), None)
-    if current is not None:
-        yield current
+    for run in process_runs(_sorted(node.events)):
+        if run.has(STARTING, FAILED):
+            cause = next((cause.fault.name for cause in causes), None) if run.ended == FAILED else None
+            yield {"at": _iso(run.events[0].stamp), "ended": run.ended or _ending(run), "cause": cause}
+
+
+def _ending(run: ProcessRun[Event]) -> str | None:
+    return STOPPED if run.has(SIGNAL) else None
 
 
 def _sorted(events: Iterable[Event]) -> list[Event]:
@@ -250,18 +241,18 @@ def _order(nodes: Mapping[str, NodeTally]) -> str:
 def _was_stopped(node: NodeTally) -> bool:
     """Return whether a log ends with an orderly stop of a process that had started."""
     last = _sorted(node.events)[-10:]
-    return bool(last) and last[-1].kind == "stopped" and all(event.kind != "failed" for event in last)
+    return bool(last) and last[-1].kind == STOPPED and all(event.kind != FAILED for event in last)
 
 
 def _ordinary(nodes: Mapping[str, NodeTally], causes: Sequence[LogCause]) -> Iterator[str]:
     rolled = []
     for name, node in nodes.items():
         who, events = start_upper(name) or "The node", _sorted(node.events)
-        pairs = [(one, two) for one, two in pairwise(events) if (one.kind, two.kind) == ("stopped", "starting")]
+        pairs = [(one, two) for one, two in pairwise(events) if (one.kind, two.kind) == (STOPPED, STARTING)]
         for stopped, starting in pairs[-3:]:
             took = f" after {(starting.stamp.ms - stopped.stamp.ms) // 1000} s" if starting.stamp and stopped.stamp else ""
             yield f"{who} stopped in an orderly way{_at(stopped.stamp)}, and started again{took}."
-        if pairs and any(event.kind == "started" for event in events):
+        if pairs and any(event.kind == STARTED for event in events):
             rolled.append(name)
         if _was_stopped(node):
             yield f"{who} was stopped in an orderly way{_at(events[-1].stamp)}, and its log ends there."

@@ -31,7 +31,7 @@ _REGISTERED = re.compile(
     r"|\[ControllerServer id=(\d{1,10})\] Starting controller\b|Starting controller \(kafka\.server\.ControllerServer\)"
 )
 
-_STARTS = ("Transition from SHUTDOWN to STARTING", "] starting (kafka.server.KafkaServer)")
+_STARTS = ("Transition from SHUTDOWN to STARTING", "starting (kafka.server.KafkaServer)")
 """What a process logs when it starts: in KRaft mode, with ZooKeeper."""
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from kafka_audit.clients.read_error import ReadError, clean_line
 from kafka_audit.clients.secrets.masking import masked_command
 from kafka_audit.collect.logs.lines import scan
+from kafka_audit.collect.logs.process import process_matches, process_rows
 from kafka_audit.collect.logs.rows import Tail
 from kafka_audit.collect.probes import command_vantages
 from kafka_audit.collect.properties.sources import error_without_login, located, may_be_raised, path_without_login, unread_file
@@ -26,7 +27,7 @@ from kafka_audit.collect.logs import rows
 from kafka_audit.collect.nodes import BROKER, CONTROLLER, Nodes, filled, placeholder_in
 from kafka_audit.collect.rows.source_reads import Asking
 from kafka_audit.model.cluster import Cluster, Logs
-from kafka_audit.model.tables import LogLine, RegisteredBroker, Row
+from kafka_audit.model.tables import LogLine, ProcessLine, RegisteredBroker, Row
 
 MOST_BYTES = 2 * 1024 * 1024
 """Of one log: at Kafka's usual 150 bytes a line some 14,000 lines."""
@@ -73,7 +74,8 @@ def _of_command(place: LogSource, seconds: float, environment: Mapping[str, str]
         message = f"{place.target}: {output.first_line()}"
         failure = ReadFailure.TIMEOUT if output.status is None else ReadFailure.COMMAND_FAILED
         raise ReadError(failure, message, f"a log on the stdout of {place.target}")
-    return (Tail(log=COMMAND, scan=scan(output.text, place.broker), read_ms=now_ms()),)
+    process = process_matches(COMMAND, output.text.encode())
+    return (Tail(log=COMMAND, scan=scan(output.text, place.broker), read_ms=now_ms(), process=process),)
 
 
 def _of_files(place: LogSource, path: str) -> tuple[Tail, ...]:
@@ -111,7 +113,9 @@ def _of_file(path: "UPath", broker: int) -> Tail:
     # A copy in an object store has the time of the copy.
     local = path.protocol in {"", "file", "local"}
     written = round(status.st_mtime * 1000) if local and status.st_mtime <= time.time() else None
-    return Tail(log=clean_line(path.name), scan=scan(data.decode(errors="replace"), broker), read_ms=read_ms, written_ms=written)
+    name, text = clean_line(path.name), data.decode(errors="replace")
+    process = process_matches(name, data)
+    return Tail(log=name, scan=scan(text, broker), read_ms=read_ms, written_ms=written, process=process)
 
 
 _LANES = 16
@@ -186,9 +190,10 @@ def _lines(  # noqa: PLR0913, PLR0917 -- see `read_logs`
     sample: int,
     budget: Budget,
     begun: int | None,
-) -> tuple[Row, ...]:
-    found = tuple(rows.log_rows(broker, some, zone, starts, sample, begun))
-    budget.add_rows(len(found), sum(len(row.text) for row in found if isinstance(row, LogLine)))
+) -> tuple[LogLine | ProcessLine, ...]:
+    signs: tuple[LogLine, ...] = tuple(rows.log_rows(broker, some, zone, starts, sample, begun))
+    found: tuple[LogLine | ProcessLine, ...] = (*signs, *process_rows(broker, some, zone, sample))
+    budget.add_rows(len(found), sum(len(row.text) for row in found))
     return found
 
 
