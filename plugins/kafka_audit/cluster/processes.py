@@ -16,7 +16,7 @@ from kafka_audit.model.finding import Confidence
 from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.tables import ProcessLine
 from kafka_audit.model.tables.logs import BELOW, END, ERROR
-from kafka_audit.model.text import clean
+from kafka_audit.model.text import LONGEST_HEADLINE, clean, our_line, start_upper
 from kafka_audit.says.log_faults import LogFault, log_faults
 from kafka_audit.says.process_lines import (
     FAILED,
@@ -49,6 +49,13 @@ class ProcessState(StrEnum):
 _SOON_MS, _AT_START_MS, _NEAR_MS = 120_000, 180_000, 300_000  # a log that goes on; a start that takes long; lines of one end
 _LOOP, _LOOP_MS = 3, 900_000  # starts in a row within so long are a loop
 _Run = ProcessRun[ProcessLine]
+_WORDS = {
+    ProcessState.LOOPS: "ends again after each start",
+    ProcessState.STARTING: "has not come up yet: it is still starting",
+    ProcessState.RECOVERING: "is recovering its logs",
+    ProcessState.STOPPED: "was stopped on purpose",
+    ProcessState.KILLED: "was killed without a word",
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,6 +83,19 @@ class Process:
     done: tuple[int, int] | None = None
     error: str | None = None
     needs: str | None = None
+
+    def sentence(self, party: str) -> str:
+        """Return what became of it, as a headline."""
+        who = start_upper(party)
+        if self.fault is not None:
+            values = {key: clean(value) for key, value in self.values.items()}
+            return our_line(self.fault.headline_of({**values, "node": who}), LONGEST_HEADLINE)
+        words = _WORDS.get(self.state, self.state.value)
+        if self.done is not None:
+            words += f": {self.done[0]} of {self.done[1]} are loaded"
+        elif self.starts is not None:
+            words += f": {self.starts[0]} starts in {self.starts[1]} s"
+        return f"{who} {words}"
 
     @property
     def since(self) -> str | None:
@@ -106,7 +126,7 @@ class Processes:
             found.setdefault(row.broker_id, []).append(row)
         return found
 
-    def runs(self, node: int) -> bool:
+    def _runs(self, node: int) -> bool:
         """Return whether a node answers, or its leader sees it fetch the metadata log."""
         view, now = self._view, self._view.quorum.now
         answers = bool(view.views_of(node)) or any(row.answered_by == node for row in view.identities.values())
@@ -114,65 +134,10 @@ class Processes:
         return answers or node in view.followers or (node in now.voters and behind is not None and node not in now.late)
 
     def _of(self, node: int) -> Process:
-        lines = self._lines.get(node, ())
-        runs = process_runs(line for line in lines if line.kind not in {END, ERROR})
-        ends = [line for line in lines if line.kind == END]
-        loop = _loop(runs, ends)
-        if loop is not None:
-            return self._ended(node, lines, runs, ProcessState.LOOPS, starts=loop)
-        if self.runs(node):
-            return Process(node=node, state=ProcessState.RUNS)
-        return self._down(node, lines, runs, ends) if lines else self._unread(node)
-
-    def _down(self, node: int, lines: Sequence[ProcessLine], runs: Sequence[_Run], ends: Sequence[ProcessLine]) -> Process:
-        run = runs[-1] if runs else _Run(came_up=True)
-        if run.ended == FAILED:
-            return self._ended(node, lines, runs, ProcessState.ENDED if run.came_up else ProcessState.REFUSED)
-        if run.ended == STOPPED or (run.has(SIGNAL) and not _is_fresh(ends)):
-            shown = [line for line in run.events if line.kind in {SIGNAL, STOPPED}]
-            return Process(node=node, state=ProcessState.STOPPED, lines=(*shown[:1], *shown[1:][-1:]))
-        if run.has(SIGNAL):
-            return self._undecided(node, "it is stopping", "another audit")
-        return self._open_end(node, run, ends)
-
-    def _open_end(self, node: int, run: _Run, ends: Sequence[ProcessLine]) -> Process:
-        """Return what became of a process whose log neither says that it stopped nor that it failed."""
-        fresh, refused = _is_fresh(ends), self._refuses(node)
-        newest = max(ends, key=lambda line: line.local_ms or 0, default=None)
-        shown = (*run.events[-1:], *((newest,) if newest else ()))
-        if not run.came_up and fresh:
-            recovering = [line for line in run.events if line.kind == RECOVERING]
-            if recovering:
-                done = next((found for line in reversed(recovering) if (found := recovered(line.text))), None)
-                return Process(node=node, state=ProcessState.RECOVERING, lines=recovering[-1:], done=done)
-            if _lasted(run, ends) < _AT_START_MS:
-                return self._undecided(node, "it is starting", "another audit")
-            return Process(node=node, state=ProcessState.STARTING, lines=run.events[:1])
-        if refused and not fresh:
-            return Process(node=node, state=ProcessState.KILLED, confidence=Confidence.INFERRED, lines=shown)
-        why = "its log goes on, and it does not answer" if fresh else "its log ends without a word of a stop or an error"
-        return self._undecided(node, why, f"a look at the process on the host of {self._view.party(node)}, or at its port")
-
-    def _ended(
-        self,
-        node: int,
-        lines: Sequence[ProcessLine],
-        runs: Sequence[_Run],
-        state: ProcessState,
-        starts: tuple[int, int] | None = None,
-    ) -> Process:
-        """Return the cause that the last run names which failed."""
-        failed = [number for number, run in enumerate(runs) if run.ended == FAILED]
-        run = runs[failed[-1]] if failed else runs[-1]
-        before = runs[failed[-1] - 1].events[-1].place if failed and failed[-1] else -1
-        ends = [line for line in run.events if line.kind == FAILED]
-        until = next((line.place for line in runs[-1].events if line.place > (ends or run.events)[-1].place), None)
-        own = [line for line in lines if line.place > before and line.kind in {ERROR, FAILED}]
-        own = [line for line in own if until is None or line.place < until or line.kind == FAILED]
-        near = [line for line in own if state is not ProcessState.ENDED or not ends or _apart(line, ends[0]) <= _NEAR_MS]
-        fault, values, line = _cause(near)
-        shown = (line,) if line else (*(ends or run.events)[:1],)
-        return Process(node=node, state=state, fault=fault, values=values, lines=shown, starts=starts)
+        lines, runs = self._lines.get(node, ()), self._runs(node)
+        if lines or runs:
+            return process_by_log(node, self._view.party(node), lines, runs=runs, refuses=not runs and self._refuses(node))
+        return self._unread(node)
 
     def _unread(self, node: int) -> Process:
         view, party = self._view, self._view.party(node)
@@ -180,17 +145,13 @@ class Processes:
         failed = next((read for read in reversed(reads) if read.outcome == "failed"), None)
         if failed is None:
             error = "its log has no line that shows it" if reads else "its log was not read"
-            return self._undecided(node, error, f"server.log of {party}, in `logs` of the cluster file")
+            return _undecided(node, error, f"server.log of {party}, in `logs` of the cluster file")
         others = any(read.outcome == "answered" for other in view.reads.of_logs.values() for read in other)
         waits = any(text in (failed.message or "") for text in ("ContainerCreating", "PodInitializing"))
         if waits or (others and failed.failure is ReadFailure.NO_FILE and node not in view.brokers_earlier):
             error = "it possibly never started: it has no log where those of other nodes are"
             return Process(node=node, state=ProcessState.NEVER_STARTED, error=error, needs=failed.needs or f"a log of {party}")
-        return self._undecided(node, f"its log was not read: {failed.error}", failed.needs or f"server.log of {party}")
-
-    @staticmethod
-    def _undecided(node: int, error: str, needs: str) -> Process:
-        return Process(node=node, state=ProcessState.UNKNOWN, error=error, needs=needs)
+        return _undecided(node, f"its log was not read: {failed.error}", failed.needs or f"server.log of {party}")
 
     def _refuses(self, node: int) -> bool:
         """Return whether nothing listens at an address of a node: the host is there and refuses connections."""
@@ -200,7 +161,7 @@ class Processes:
             return True
         own = {canonical_text(address_text(row.host, row.port)) for row in view.addresses_earlier if row.broker_id == node}
         own |= {canonical_text(end.address) for end in view.endpoints.of(node)}
-        own |= {canonical_text(f"{host}:{port}") for host, port in addresses_of(self._set_addresses(node))}
+        own |= {canonical_text(address_text(host, port)) for host, port in addresses_of(self._set_addresses(node))}
         asked = (f"broker:{node}", f"controller@{node}")
         return any(
             read.failure is ReadFailure.REFUSED and (read.observer in asked or canonical_text(read.target) in own)
@@ -212,9 +173,78 @@ class Processes:
         """Return the addresses in the settings of a node, without the names of its listeners."""
         listeners = (self._view.settings.get(node, key).value or "" for key in ("advertised.listeners", "listeners"))
         voter = self._view.voter_addresses.get(node)
-        return ",".join(
-            part.rpartition("//")[2] for text in (*listeners, address_text(*voter) if voter else "") for part in text.split(",")
-        )
+        texts = (*listeners, address_text(*voter) if voter else "")
+        return ",".join(part.rpartition("//")[2] for text in texts for part in text.split(","))
+
+
+def process_by_log(node: int, party: str, lines: Sequence[ProcessLine], *, runs: bool, refuses: bool) -> Process:
+    """Return what became of a process.
+
+    Args:
+        node: its id.
+        party: what it is called.
+        lines: of its log, in their order.
+        runs: it answers; then only a crash loop is of interest.
+        refuses: nothing listens at its port.
+    """
+    events = process_runs(line for line in lines if line.kind not in {END, ERROR})
+    ends = [line for line in lines if line.kind == END]
+    loop = _loop(events, ends)
+    if loop is not None:
+        return _ended(node, lines, events, ProcessState.LOOPS, starts=loop)
+    if runs:
+        return Process(node=node, state=ProcessState.RUNS)
+    run = events[-1] if events else _Run(came_up=True)
+    if run.ended == FAILED:
+        return _ended(node, lines, events, ProcessState.ENDED if run.came_up else ProcessState.REFUSED)
+    if run.ended == STOPPED or (run.has(SIGNAL) and not _is_fresh(ends)):
+        shown = [line for line in run.events if line.kind in {SIGNAL, STOPPED}]
+        return Process(node=node, state=ProcessState.STOPPED, lines=(*shown[:1], *shown[1:][-1:]))
+    if run.has(SIGNAL):
+        return _undecided(node, "it is stopping", "another audit")
+    return _open_end(node, party, run, ends, refuses=refuses)
+
+
+def _open_end(node: int, party: str, run: _Run, ends: Sequence[ProcessLine], *, refuses: bool) -> Process:
+    """Return what became of a process whose log neither says that it stopped nor that it failed."""
+    fresh = _is_fresh(ends)
+    newest = max(ends, key=lambda line: line.local_ms or 0, default=None)
+    if not run.came_up and fresh:
+        recovering = [line for line in run.events if line.kind == RECOVERING]
+        if recovering:
+            done = next((found for line in reversed(recovering) if (found := recovered(line.text))), None)
+            return Process(node=node, state=ProcessState.RECOVERING, lines=recovering[-1:], done=done)
+        if _lasted(run, ends) < _AT_START_MS:
+            return _undecided(node, "it is starting", "another audit")
+        return Process(node=node, state=ProcessState.STARTING, lines=run.events[:1])
+    if refuses and not fresh:
+        shown = (*run.events[-1:], *((newest,) if newest else ()))
+        return Process(node=node, state=ProcessState.KILLED, confidence=Confidence.INFERRED, lines=shown)
+    why = "its log goes on" if fresh else "its log ends without a word of a stop or an error"
+    return _undecided(node, why, f"a look at the process on the host of {party}, or at its port")
+
+
+def _ended(
+    node: int,
+    lines: Sequence[ProcessLine],
+    runs: Sequence[_Run],
+    state: ProcessState,
+    starts: tuple[int, int] | None = None,
+) -> Process:
+    """Return the cause that the last run names which failed."""
+    failed = [number for number, run in enumerate(runs) if run.ended == FAILED]
+    run = runs[failed[-1]] if failed else runs[-1]
+    before = runs[failed[-1] - 1].events[-1].place if failed and failed[-1] else -1
+    ends = [line for line in run.events if line.kind == FAILED]
+    own = [line for line in lines if line.place > before and (line.kind == ERROR or line in ends)]
+    near = [line for line in own if state is not ProcessState.ENDED or not ends or _apart(line, ends[0]) <= _NEAR_MS]
+    fault, values, line = _cause(near)
+    shown = (line,) if line else (*(ends or run.events)[:1],)
+    return Process(node=node, state=state, fault=fault, values=values, lines=shown, starts=starts)
+
+
+def _undecided(node: int, error: str, needs: str) -> Process:
+    return Process(node=node, state=ProcessState.UNKNOWN, error=error, needs=needs)
 
 
 def _is_fresh(ends: Iterable[ProcessLine]) -> bool:
@@ -235,12 +265,13 @@ def _loop(runs: Sequence[_Run], ends: Sequence[ProcessLine]) -> tuple[int, int] 
     """Return how many starts in a row ended by themselves in the last quarter of an hour of the log, and in how many seconds."""
     last = max((line.local_ms for line in ends if line.local_ms is not None), default=None)
     begun: list[int] = []
+    up = bool(runs) and runs[-1].ended is None and runs[-1].came_up
     for run in reversed(runs):
         first = next((line.local_ms for line in run.events if line.kind in {STARTING, FAILED}), None)
         if first is None or last is None or last - first > _LOOP_MS or (begun and run.ended not in {FAILED, SILENT}):
             break
-        if not begun and run.ended == STOPPED:
-            break
+        if (not begun and run.ended == STOPPED) or (up and not run.came_up):
+            break  # it was stopped; or the start after those that failed went well
         if not begun and run.ended is None and run.came_up and last - first > _NEAR_MS:
             break  # it has lasted
         begun.append(first)

@@ -317,9 +317,7 @@ def _answered(samples: Sequence[Collected], operation: str | tuple[str, ...]) ->
         known |= here
 
 
-def _vouchers(
-    found: Collected, newest: Collected, named: Collection[tuple[str, int]], earlier: Collection[int]
-) -> Vouchers:
+def _vouchers(found: Collected, newest: Collected, named: Collection[tuple[str, int]], earlier: Collection[int]) -> Vouchers:
     """Return who vouches for the broker ids of a snapshot: registrations, views, assignments.
 
     A list of brokers that several views hold counts as that of two parties, so that it comes before what one lists.

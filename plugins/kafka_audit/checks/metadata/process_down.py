@@ -14,16 +14,7 @@ from kafka_audit.says.log_faults import with_values
 
 _UP = {ProcessState.RUNS}
 _OPEN = {ProcessState.UNKNOWN, ProcessState.NEVER_STARTED}
-_WORDS = {
-    ProcessState.REFUSED: "does not start",
-    ProcessState.LOOPS: "ends again after each start",
-    ProcessState.STARTING: "has not come up yet: it is still starting",
-    ProcessState.RECOVERING: "is recovering its logs",
-    ProcessState.STOPPED: "was stopped on purpose",
-    ProcessState.KILLED: "was killed without a word",
-    ProcessState.ENDED: "ended by itself",
-}
-_LONGEST, _QUOTED = 90, 300
+_QUOTED = 300
 
 
 @check(code="KA116", severity=Severity.HIGH)
@@ -41,7 +32,7 @@ def process_down(view: ClusterView) -> Judgements:
         elif process.state in _OPEN:
             yield view.unknown(resource, process.error, process.needs, evidence)
         else:
-            evidence |= {"headline": _headline(process, party), "since": process.since, "cause": _cause(process)}
+            evidence |= {"headline": process.sentence(party), "since": process.since, "cause": _cause(process)}
             evidence |= {"starts": process.starts and process.starts[0], "done": process.done and process.done[0]}
             severity = _severity(view, node)
             yield view.judge(resource, Status.FAIL, evidence, severity=severity, confidence=process.confidence)
@@ -50,18 +41,6 @@ def process_down(view: ClusterView) -> Judgements:
 def _cause(process: Process) -> str:
     """Return what findings of one incident have in common: the fault in their logs, or their state."""
     return process.state.name.lower() if process.fault is None else process.fault.name
-
-
-def _headline(process: Process, party: str) -> str:
-    if process.fault is not None:
-        values = {key: clean(value) for key, value in process.values.items()}
-        return our_line(process.fault.headline_of({**values, "node": start_upper(party)}), _LONGEST)
-    words = _WORDS[process.state]
-    if process.done is not None:
-        words += f": {process.done[0]} of {process.done[1]} are loaded"
-    elif process.starts is not None:
-        words += f": {process.starts[0]} starts in {process.starts[1]} s"
-    return f"{start_upper(party)} {words}"
 
 
 def _severity(view: ClusterView, node: int) -> Severity | None:
@@ -125,3 +104,9 @@ def at_the_controllers(case: Case, symptom: Finding) -> bool:
 def of_ended(case: Case, symptom: Finding) -> bool:
     """Explain voters that lag where the process of each of them is down."""
     return {*symptom.numbers("controllers")} <= {root.number("node") for root in case.roots}
+
+
+def counts_them(case: Case, symptom: Finding) -> bool:
+    """Explain that fewer brokers are registered than expected, where these are all that are missing."""
+    missing = {f.resource.broker for f in case.findings if f.code == symptom.code and f.status is Status.FAIL} - {None}
+    return symptom.resource.name == "cluster" and missing <= {*case.brokers}
