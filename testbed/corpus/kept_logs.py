@@ -23,6 +23,7 @@ from kafka_audit.logs.diagnosis import log_document
 from kafka_audit.collect.logs.pieces import LogFile
 from kafka_audit.logs.tally import LogTally
 from kafka_audit.report.log_report import log_text
+from kafka_audit.says.process_lines import event_in
 from testbed import records
 from testbed.corpus.actions import carry_out
 from testbed.corpus.auditing import Auditor
@@ -96,7 +97,7 @@ def _part(path: Path, began: int, most: int) -> str:
         for part in (raw[:began], raw[began:])
     )
     # Only server.log says which node and release it is.
-    first = early[:most] if path.name == "server.log" else []
+    first = [*early[:most], *filter(event_in, early[most:])] if path.name == "server.log" else []
     start = late[:most] if not early and path.name in {"server.log", "console.log"} else []
     middle = late[len(start) : max(len(start), len(late) - most)]
     lines = [*first, *start, *_bad(middle, most), *late[max(len(start), len(late) - most) :]]
@@ -157,19 +158,22 @@ def _repair(stage: Stage, fault: Fault) -> None:
     stage.clear()
 
 
-def diagnosed(logs: Logs) -> str:
-    """Return what `kafka-audit logs` prints of one run's logs."""
+def diagnosed(logs: Logs, *, quotes: bool = True) -> str:
+    """Return what `kafka-audit logs` prints of one run's logs; without `quotes`, only what it says itself."""
     tally = LogTally()
     for name, text in logs.items():
         tally.read(LogFile(name, io.BufferedReader(io.BytesIO(text.encode()))))
-    return log_text(log_document(tally), width=130)
+    document = log_document(tally)
+    for part in () if quotes else ("unknown", "signs"):
+        document[part] = [{**one, "text": ""} for one in document[part]]
+    return log_text(document, width=130)
 
 
 def table(path: Path = ARCHIVE) -> Iterator[tuple[str, str, str, str]]:
     """Yield fault, version, what the text is worth by the rule of the corpus, and its first line."""
     for (name, version), logs in read(path).items():
         if (fault := faults().get(name)) is not None:
-            text = diagnosed(logs)
+            text = diagnosed(logs, quotes=False)
             yield name, version, text_worth(fault, text).verdict, text.partition("\n")[0]
 
 

@@ -96,7 +96,7 @@ def test_a_broker_that_is_gone_is_named_by_what_ended_it(bed, cluster, audits):
     for _ in range(3):
         ended(broker)
     first = named("loop", "Broker 2 does not start: its log dir holds lost+found", "remove it")
-    assert "starts within" in first["why"]
+    assert "starts within" in first["confidence_why"]
     (command,) = [part["commands"] for part in first["remediation"] if part["kind"] == "quick"]
     subprocess.run(shlex.split(command[0].removeprefix("sudo ")), check=True)
     healed()

@@ -47,6 +47,7 @@ class ProcessState(StrEnum):
 
 
 _SOON_MS, _AT_START_MS, _NEAR_MS = 120_000, 180_000, 300_000  # a log that goes on; a start that takes long; lines of one end
+_RESTART_MS = 10_000  # after a kill, a process that is started again logs within less
 _LOOP, _LOOP_MS = 3, 900_000  # starts in a row within so long are a loop
 _Run = ProcessRun[ProcessLine]
 _WORDS = {
@@ -217,7 +218,7 @@ def _open_end(node: int, party: str, run: _Run, ends: Sequence[ProcessLine], *, 
         if _lasted(run, ends) < _AT_START_MS:
             return _undecided(node, "it is starting", "another audit")
         return Process(node=node, state=ProcessState.STARTING, lines=run.events[:1])
-    if refuses and not fresh:
+    if refuses and not _is_fresh(ends, _RESTART_MS if run.came_up else _SOON_MS):
         shown = (*run.events[-1:], *((newest,) if newest else ()))
         return Process(node=node, state=ProcessState.KILLED, confidence=Confidence.INFERRED, lines=shown)
     why = "its log goes on" if fresh else "its log ends without a word of a stop or an error"
@@ -247,8 +248,8 @@ def _undecided(node: int, error: str, needs: str) -> Process:
     return Process(node=node, state=ProcessState.UNKNOWN, error=error, needs=needs)
 
 
-def _is_fresh(ends: Iterable[ProcessLine]) -> bool:
-    return any(line.at_ms is not None and line.read_ms - line.at_ms < _SOON_MS for line in ends)
+def _is_fresh(ends: Iterable[ProcessLine], within_ms: int = _SOON_MS) -> bool:
+    return any(line.at_ms is not None and line.read_ms - line.at_ms < within_ms for line in ends)
 
 
 def _lasted(run: _Run, ends: Iterable[ProcessLine]) -> int:

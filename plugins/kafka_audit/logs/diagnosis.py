@@ -16,11 +16,15 @@ from kafka_audit.logs.tally import Event, LogTally, NodeTally, Seen, is_ordinary
 from kafka_audit.model.finding import Severity
 from kafka_audit.model.text import LONGEST_HEADLINE, clean, counted, listing, our_line, start_upper
 from kafka_audit.says.catalogue import meanings
-from kafka_audit.says.log_faults import LogFault, step_command, with_values
+from kafka_audit.says.log_faults import LogFault, log_faults, step_command, with_values
 from kafka_audit.says.process_lines import FAILED, SIGNAL, STARTED, STARTING, STOPPED, ProcessRun, process_runs
 
 _QUOTED, _LONGEST_VALUE, _MOST_UNKNOWN, _MOST_VALUES = 400, 200, 20, 5
+_LONG_S, _DEAD_MS = 15, 10_000
 _ALONE_S, _SILENT_S, _OFTEN = 600, 30, 10  # silence after which a fault is over: of one line, at least, in usual intervals
+
+
+_TURNS, _TURN_MS = {STARTING, STARTED, SIGNAL, STOPPED}, 60_000  # around which connections fail in an ordinary way
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,8 +55,9 @@ def log_document(tally: LogTally, redact: Callable[[str], str] = str) -> dict[st
         return clean(redact(masked(" / ".join(seen.text.split("\n")[:6]))), _QUOTED)
 
     stopped = {name.rpartition(" ")[2] for name, node in nodes.items() if _was_stopped(node)}
-    found = [cause for name, node in nodes.items() for cause in _causes(name, node)]
-    causes = [cause for cause in found if not (cause.fault.lasts and cause.values.get("other") in stopped)]
+    turns = {name: [event.stamp.ms for event in node.events if event.stamp and event.kind in _TURNS] for name, node in nodes.items()}
+    found = [cause for name, node in nodes.items() for cause in _causes(name, node, turns)]
+    causes = [_of_other(cause, nodes) for cause in found if not (cause.fault.lasts and cause.values.get("other") in stopped)]
     leading, behind = _leading([cause for cause in causes if not cause.past])
     return {
         "nodes": [_node(name, node, causes) for name, node in nodes.items()],
@@ -79,7 +84,7 @@ def exit_code(document: Mapping[str, Any]) -> int:
     return 3 if document["incidents"] else 4 if open_ends else 0
 
 
-def _causes(name: str, node: NodeTally) -> Iterator[LogCause]:
+def _causes(name: str, node: NodeTally, turns: Mapping[str, Sequence[int]]) -> Iterator[LogCause]:
     for (fault, values), seen in node.faults.items():
         lasted = (seen.last.ms - seen.first.ms) / 1000 if seen.first and seen.last else 0.0
         until_end = (node.last.ms - seen.last.ms) / 1000 if node.last and seen.last else 0.0
@@ -87,13 +92,35 @@ def _causes(name: str, node: NodeTally) -> Iterator[LogCause]:
         silent = max(_SILENT_S, _OFTEN * lasted / (seen.count - 1)) if seen.count > 1 else _ALONE_S
         over = _went_well(node, seen) or _ended(node, fault, dict(values), seen) or (fault.lasts and until_end > silent)
         brief = fault.lasts and lasted < fault.quiet_s
-        if brief and (over or span >= fault.quiet_s):
+        often = seen.count >= _OFTEN and lasted >= _LONG_S and until_end <= _LONG_S  # as far as the log goes
+        if brief and not often and (over or span >= fault.quiet_s or _at_a_turn(seen, name, dict(values), turns)):
             continue
         if not fault.lasts and fault.quiet_s and _after_start(node, seen, fault.quiet_s):
             continue
         confidence = "suspected" if brief else "measured"
         plain = {key: clean(masked(value), _LONGEST_VALUE) for key, value in values}
         yield LogCause(node=name, fault=fault, values=plain, seen=seen, confidence=confidence, past=over)
+
+
+def _of_other(cause: LogCause, nodes: Mapping[str, NodeTally]) -> LogCause:
+    """Return that the other node is down, where its own log ended before the last of these lines, and not by a stop or an error."""
+    name = next((name for name in nodes if name.rpartition(" ")[2] == cause.values.get("other")), "")
+    other, last = nodes.get(name), cause.seen.last
+    if cause.past or other is None or last is None or other.last is None or last.ms - other.last.ms < _DEAD_MS:
+        return cause
+    runs = process_runs(_sorted(other.events))
+    if not runs or runs[-1].ended or runs[-1].has(SIGNAL):
+        return cause
+    fault = next(fault for fault in log_faults() if fault.name == "ended_without_a_word")
+    return LogCause(node=name, fault=fault, values={}, seen=cause.seen, confidence="suspected", past=False)
+
+
+def _at_a_turn(seen: Seen, name: str, values: Mapping[str, str], turns: Mapping[str, Sequence[int]]) -> bool:
+    """Return whether lines were written while this node, or the one that they name, started or stopped."""
+    other = values.get("other", "")
+    near = [ms for node, own in turns.items() if node == name or node.rpartition(" ")[2] == other for ms in own]
+    first, last = seen.first, seen.last
+    return first is not None and last is not None and any(first.ms - _TURN_MS <= ms <= last.ms + _TURN_MS for ms in near)
 
 
 def _went_well(node: NodeTally, seen: Seen) -> bool:
@@ -171,6 +198,8 @@ def _incident(
         "confidence": cause.confidence,
         "confidence_why": "Its own log says it."
         if cause.confidence == "measured"
+        else "Its log ends while others go on; who looks at its process decides."
+        if not fault.says
         else "The log is too short to tell whether it lasts.",
         "since": _iso(cause.seen.first),
         "last": _iso(cause.seen.last),
@@ -260,8 +289,8 @@ def _ordinary(nodes: Mapping[str, NodeTally], causes: Sequence[LogCause]) -> Ite
         shown = {cause.fault.name for cause in causes if cause.node == name}
         for fault, seen in quiet.items():
             if fault not in shown:
-                lines = f"{fault.replace('_', ' ')} ({counted(seen.count, 'line')}, the last{_at(seen.last)})"
-                yield f"{who}: {lines} ended by itself, or the other node was stopped."
+                lines = f"{counted(seen.count, 'line')} of `{fault}`, the last{_at(seen.last)}"
+                yield f"{who}: {lines}: it ended by itself, or the other node was stopped."
     if len(rolled) > 1:
         yield f"Nodes were restarted in an orderly way, one after the other as far as their times tell: {listing(rolled)}."
 

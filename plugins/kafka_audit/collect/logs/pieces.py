@@ -20,7 +20,7 @@ _WORTH = re.compile(
     r"WARN|ERROR|FATAL|SEVERE|\"(?:warn|error|fatal)\"|Exception|OutOfMemory|starting \(kafka|started \(kafka|Server started"
     r"|SHUTDOWN|shut(?:ting)? down|signal|Kafka version|KafkaConfig values|Fencing|unfence|is Denied|ailed authentication"
     r"|Log4jController|Starting controller|unregistered|Unable to register|STALE_BROKER|Session expired|connection setup timeout"
-    r"|myid|ed as the controller|\) Pause |: error: "
+    r"|myid|is out of range|ed as the controller|\) Pause |: error: "
 )
 """What is read of lines: those at WARN and above, and the few at INFO by which starts, stops and elections are known."""
 _THROWN = re.compile(r"(?:Caused by: )?(?:[\w$]{1,80}\.){1,12}[\w$]{1,100}(?:Exception|Error)\b|java\.lang\.|Error: ")
