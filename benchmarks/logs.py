@@ -4,7 +4,6 @@
 """
 
 import random
-import resource
 import subprocess
 import sys
 import tempfile
@@ -14,21 +13,25 @@ from pathlib import Path
 from kafka_audit.says.catalogue import templates
 
 MEGABYTE = 2**20
+KINDS = 300  # templates of one log; with names in them they are thousands of different lines
 NAMES = ("orders-3", "__consumer_offsets-17", "broker-2.example.com:9093", "1732873612345", "/data/kafka-logs", "payments")
 INFO = (
-    "[ProducerStateManager partition={}] Wrote producer snapshot at offset {} with 0 producer ids in 1 ms. (kafka.log.ProducerStateManager)",
-    "[GroupCoordinator 2]: Stabilized group {} generation {} (__consumer_offsets-3) with 3 members (kafka.coordinator.group.GroupCoordinator)",
+    "[ProducerStateManager partition={}] Wrote producer snapshot at offset {} in 1 ms. (kafka.log.ProducerStateManager)",
+    "[GroupCoordinator 2]: Stabilized group {} generation {} with 3 members (kafka.coordinator.group.GroupCoordinator)",
     "[UnifiedLog partition={}, dir=/data] Rolled new log segment at offset {} in 2 ms. (kafka.log.UnifiedLog)",
 )
 
 
 def write(path: Path, megabytes: int, bad: float, dice: random.Random) -> int:
-    """Write a log with such a share of lines at WARN and above, as many different ones as the catalogue has; return the lines."""
-    warned = [template for template in templates() if template.level in "FEW" and not template.since.startswith(("z", "j"))]
+    """Write a log with such a share of lines at WARN and above, of `KINDS` kinds; return how many lines it has."""
+    known = [template for template in templates() if template.level in "FEW" and not template.since.startswith(("z", "j"))]
+    warned = dice.sample(known, KINDS)
     lines = size = 0
     with path.open("w") as log:
         while size < megabytes * MEGABYTE:
-            at = f"[2026-03-{1 + lines // 3_000_000:02} {lines // 36_000 % 24:02}:{lines // 600 % 60:02}:{lines // 10 % 60:02},{lines % 1000:03}]"
+            seconds = lines // 10
+            clock = f"{seconds // 3600 % 24:02}:{seconds // 60 % 60:02}:{seconds % 60:02},{lines % 1000:03}"
+            at = f"[2026-03-{1 + seconds // 86_400:02} {clock}]"
             if dice.random() < bad:
                 template = dice.choice(warned)
                 first, *others = template.text.split("…")
@@ -45,7 +48,8 @@ def write(path: Path, megabytes: int, bad: float, dice: random.Random) -> int:
 def measure(path: Path) -> tuple[float, float, float, int]:
     """Return the seconds of processor and clock, the peak in MB, and the exit code."""
     began = time.monotonic()
-    code = "import resource, sys; from kafka_audit.cli import main; code = main(sys.argv[1:]); " + (
+    code = (
+        "import resource, sys; from kafka_audit.cli import main; code = main(sys.argv[1:]); "
         "used = resource.getrusage(resource.RUSAGE_SELF); "
         "print(used.ru_utime + used.ru_stime, used.ru_maxrss / 1024, file=sys.stderr); sys.exit(code)"
     )

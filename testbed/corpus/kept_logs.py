@@ -19,8 +19,8 @@ from pathlib import Path
 import zstandard
 
 from kafka_audit.clients.secrets.masking import masked
-from kafka_audit.logs.diagnosis import log_document
 from kafka_audit.collect.logs.pieces import LogFile
+from kafka_audit.logs.diagnosis import log_document
 from kafka_audit.logs.tally import LogTally
 from kafka_audit.report.log_report import log_text
 from kafka_audit.says.process_lines import event_in

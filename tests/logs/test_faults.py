@@ -8,8 +8,8 @@ import yaml
 
 from kafka_audit.checks import catalogue
 from kafka_audit.logs.diagnosis import exit_code
-from kafka_audit.says.log_faults import log_faults
 from kafka_audit.model.finding import Severity
+from kafka_audit.says.log_faults import log_faults
 from logs.read import diagnosed
 
 FOLDER = Path(__file__).parents[2] / "plugins" / "kafka_audit" / "says"

@@ -17,7 +17,12 @@ from testbed.corpus import kept_logs
 
 HALF, PART = 1_000, 100  # lines; those that `make test` tries of each
 LEVELS = (" WARN ", " ERROR ", " FATAL ")
-PREFIXES = ("kafka-1  | ", "[pod/kafka-0/kafka] ", "Mar 04 10:11:12 node-1 kafka[812]: ", "2026-03-04T10:11:12.345678901Z stdout F ")
+PREFIXES = (
+    "kafka-1  | ",
+    "[pod/kafka-0/kafka] ",
+    "Mar 04 10:11:12 node-1 kafka[812]: ",
+    "2026-03-04T10:11:12.345678901Z stdout F ",
+)
 LEAST = 25  # fixed characters that are left of a line which was cut: with fewer it may be any
 
 

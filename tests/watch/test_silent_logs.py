@@ -9,10 +9,10 @@ from kafka_audit.watch.suspicions import WatchFault
 from watch.readings import after, down, reading, sentences, zookeeper
 
 REFUSED = """[2026-11-29 10:00:{0:02},100] INFO starting (kafka.server.KafkaServer)
-[2026-11-29 10:00:{0:02},900] ERROR [KafkaServer id=2] Fatal error during KafkaServer startup. Prepare to shutdown (kafka.server.KafkaServer)
+[2026-11-29 10:00:{0:02},900] ERROR Fatal error during KafkaServer startup. Prepare to shutdown (kafka.server.KafkaServer)
 org.apache.kafka.common.KafkaException: Found directory /data/lost+found, 'lost+found' is not in the form of topic-partition
 """
-STOPPED = """[2026-11-29 10:00:00,000] INFO Terminating process due to signal SIGTERM (org.apache.kafka.common.utils.LoggingSignalHandler)
+STOPPED = """[2026-11-29 10:00:00,000] INFO Terminating process due to signal SIGTERM (o.a.k.common.utils.LoggingSignalHandler)
 [2026-11-29 10:00:03,000] INFO [KafkaServer id=2] shut down completed (kafka.server.KafkaServer)
 """
 HEADLINE = "Broker 2 does not start: its log dir holds lost+found"

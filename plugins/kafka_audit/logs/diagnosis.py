@@ -55,7 +55,9 @@ def log_document(tally: LogTally, redact: Callable[[str], str] = str) -> dict[st
         return clean(redact(masked(" / ".join(seen.text.split("\n")[:6]))), _QUOTED)
 
     stopped = {name.rpartition(" ")[2] for name, node in nodes.items() if _was_stopped(node)}
-    turns = {name: [event.stamp.ms for event in node.events if event.stamp and event.kind in _TURNS] for name, node in nodes.items()}
+    turns = {
+        name: [event.stamp.ms for event in node.events if event.stamp and event.kind in _TURNS] for name, node in nodes.items()
+    }
     found = [cause for name, node in nodes.items() for cause in _causes(name, node, turns)]
     causes = [_of_other(cause, nodes) for cause in found if not (cause.fault.lasts and cause.values.get("other") in stopped)]
     leading, behind = _leading([cause for cause in causes if not cause.past])
@@ -103,7 +105,7 @@ def _causes(name: str, node: NodeTally, turns: Mapping[str, Sequence[int]]) -> I
 
 
 def _of_other(cause: LogCause, nodes: Mapping[str, NodeTally]) -> LogCause:
-    """Return that the other node is down, where its own log ended before the last of these lines, and not by a stop or an error."""
+    """Return that the other node is down, where its own log ended before the last of these lines, not by a stop or an error."""
     name = next((name for name in nodes if name.rpartition(" ")[2] == cause.values.get("other")), "")
     other, last = nodes.get(name), cause.seen.last
     if cause.past or other is None or last is None or other.last is None or last.ms - other.last.ms < _DEAD_MS:

@@ -177,7 +177,9 @@ class Reader:
         heard += _nowhere(heard, zookeeper, kept)
         silent = {party.reading.broker_id: party.reading.api_versions.failed for party in heard}
         processes = self._logs.read(silent, self._logins.passwords())
-        heard = [replace(party, reading=replace(party.reading, process=processes.get(party.reading.broker_id))) for party in heard]
+        heard = [
+            replace(party, reading=replace(party.reading, process=processes.get(party.reading.broker_id))) for party in heard
+        ]
         known_at = {party.reading.address for party in heard if party.reading.broker_id is not None}
         # A bootstrap address that turned out to be a broker's is not shown twice.
         readings = sorted(

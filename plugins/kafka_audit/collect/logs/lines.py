@@ -56,6 +56,16 @@ class SignMatch(NamedTuple):
     stamp: Stamp | None
 
 
+class ProcessMatch(NamedTuple):
+    """A line by which the state of a process is known, with what is below it, and where it stands among them."""
+
+    kind: str
+    text: str
+    part: str
+    stamp: Stamp | None
+    place: int
+
+
 @dataclass(frozen=True, kw_only=True)
 class Scan:
     """What one log says, or several one after the other.

@@ -4,11 +4,10 @@ import io
 import re
 from collections import deque
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from kafka_audit.clients.read_error import clean_line
 from kafka_audit.clients.secrets.masking import masked
-from kafka_audit.collect.logs.lines import Stamp, line_stamp
+from kafka_audit.collect.logs.lines import ProcessMatch, Stamp, line_stamp
 from kafka_audit.collect.logs.pieces import LogFile, LogPiece
 from kafka_audit.collect.logs.rows import Tail, Zone
 from kafka_audit.model.tables.logs import BELOW, END, ERROR, ProcessLine
@@ -22,16 +21,6 @@ _WORTH = re.compile(
     r"|Log4jController|unregistered|oading logs|Recovering |(?:completed|loaded) in |Attempting recovery|unable to register"
 )
 _NUMBERS = re.compile(r"\d+")
-
-
-class ProcessMatch(NamedTuple):
-    """One of these lines with what is below it, and where it stands among them."""
-
-    kind: str
-    text: str
-    part: str
-    stamp: Stamp | None
-    place: int
 
 
 def process_matches(log: str, data: bytes) -> tuple[ProcessMatch, ...]:

@@ -3,15 +3,11 @@
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from kafka_audit.clients.read_error import clean_line
 from kafka_audit.clients.secrets.masking import masked
-from kafka_audit.collect.logs.lines import Scan, SignMatch, Stamp
+from kafka_audit.collect.logs.lines import ProcessMatch, Scan, SignMatch, Stamp
 from kafka_audit.model.tables import LogLine, RegisteredBroker
-
-if TYPE_CHECKING:
-    from kafka_audit.collect.logs.process import ProcessMatch
 
 LONGEST = 400
 """Characters of a line that are kept, what is masked included."""
@@ -36,7 +32,7 @@ class Tail:
     scan: Scan
     read_ms: int
     written_ms: int | None = None
-    process: tuple["ProcessMatch", ...] = ()
+    process: tuple[ProcessMatch, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
