@@ -1,4 +1,4 @@
-"""Logs of faults, and what `kafka-audit logs` makes of nothing else: ``python -m testbed.corpus.kept_logs record|show``.
+"""Logs of faults, and what `kafka-audit logs` makes of nothing else: ``python -m testbed.corpus.kept_logs record|show|docs``.
 
 `record` breaks a cluster for each fault that the archive lacks, keeps of each node the first lines of its log, the last ones and
 all at WARN and above since the fault began, without secrets, and repairs it. No audit is taken. `show` reads each run alone.
@@ -177,6 +177,28 @@ def table(path: Path = ARCHIVE) -> Iterator[tuple[str, str, str, str]]:
             yield name, version, text_worth(fault, text).verdict, text.partition("\n")[0]
 
 
+def page(path: Path = ARCHIVE) -> str:
+    """Return the page of the table."""
+    rows = [*table(path)]
+    count = Counter(worth for _, _, worth, _ in rows)
+    total = ", ".join(f"{name} {count[name]}" for name in ("cause", "undecided", "symptom", "silent", "wrong"))
+    lines = [f"| `{name}` | {version} | {worth} | {first.replace('|', '/')} |" for name, version, worth, first in rows]
+    return "\n".join((_PAGE.format(number=len(rows), total=total), *lines, ""))
+
+
+_PAGE = """# Faults by their logs alone
+
+Written by `python -m testbed.corpus.kept_logs docs`. For each fault of the [corpus](corpus.md) that was run, the logs of all
+nodes are kept (`testbed/records/logs.tar.zst`), and `kafka-audit logs` reads them, and nothing else. What it prints is worth what
+the rule of the corpus says; lines that it only quotes do not count. Most faults of the corpus are settings that no line reports:
+of them a log is silent.
+
+{number} runs: {total}.
+
+| Fault | Release | Worth | First line |
+|---|---|---|---|"""
+
+
 def say(line: str) -> None:
     """Print a line at once."""
     sys.stdout.write(f"{time.strftime('%H:%M:%S')} {line}\n")
@@ -193,7 +215,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     recording.add_argument("--minutes", type=float, default=25.0, help="begin none after so many minutes")
     showing = commands.add_parser("show", help="what `kafka-audit logs` says of each run alone")
     showing.add_argument("names", nargs="*", metavar="FAULT", help="the whole text of these")
+    commands.add_parser("docs", help="write docs/logs-corpus.md")
     options = parser.parse_args(arguments)
+    if options.command == "docs":
+        Path("docs/logs-corpus.md").write_text(page())
+        return 0
     if options.command == "show":
         for run, logs in read().items():
             if run[0] in options.names:
