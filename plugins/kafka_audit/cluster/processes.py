@@ -1,7 +1,7 @@
 """What became of the process of a broker or controller that does not answer: by its own log, and by who reaches its port.
 
-A log says how a process ended only by what it wrote last. That it ended without a word is known where nobody listens at its port
-any more; without that, the state is unknown. A process that answers, or fetches the metadata log, runs.
+A log says how a process ended only by what it wrote last. That it ended without a word is known where its port
+refuses connections; without that, the state is unknown. A process that answers, or fetches the metadata log, runs.
 """
 
 from collections.abc import Iterable, Mapping, Sequence

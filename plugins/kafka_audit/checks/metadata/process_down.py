@@ -101,12 +101,7 @@ def at_the_controllers(case: Case, symptom: Finding) -> bool:
     return symptom.resource.controller in {*map(str, nodes), *(f"{at[0]}:{at[1]}" for at in addresses if at)}
 
 
-def of_ended(case: Case, symptom: Finding) -> bool:
-    """Explain voters that lag where the process of each of them is down."""
-    return {*symptom.numbers("controllers")} <= {root.number("node") for root in case.roots}
-
-
-def counts_them(case: Case, symptom: Finding) -> bool:
+def are_all_missing(case: Case, symptom: Finding) -> bool:
     """Explain that fewer brokers are registered than expected, where these are all that are missing."""
     missing = {f.resource.broker for f in case.findings if f.code == symptom.code and f.status is Status.FAIL} - {None}
     return symptom.resource.name == "cluster" and missing <= {*case.brokers}
