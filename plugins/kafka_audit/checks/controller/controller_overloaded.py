@@ -15,7 +15,7 @@ def controller_overloaded(view: ClusterView) -> Judgements:
     reads = {node: log_reads[-1] for node, log_reads in view.reads.of_logs.items()}
     voters = view.quorum.now.voters
     if not voters:
-        yield view.unknown("cluster", "the controllers are unknown", "an answer to DescribeQuorum")
+        yield view.unknown("cluster", "the controllers are unknown", "an answer to DescribeQuorum", who="a controller")
     for node in voters:
         party, read = view.party(node), reads.get(node)
         resource, evidence = party.replace(" ", "/"), {"node": node, "who": party}
