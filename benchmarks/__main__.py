@@ -29,6 +29,7 @@ BENCHMARKS = {
     "history": ("A year of hourly snapshots", 20),
     "page": ("The page of a large and very broken cluster", 3),
     "lint": ("Linting a thousand files", 1),
+    "logs": ("Diagnosing a gigabyte of logs", 10),
     "producers": ("What producers and brokers feel of audits", 12),
     "fault_to_alert": ("From a fault to the mail that names it", 25),
 }

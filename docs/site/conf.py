@@ -41,6 +41,7 @@ NAVIGATION = {
         "/docs/tables",
         "/docs/versions",
         "/docs/corpus",
+        "/docs/logs-corpus",
         "/docs/threads",
         "/docs/threads-held-out",
         "/docs/peers",

@@ -150,6 +150,7 @@ def publish_snapshot(  # noqa: PLR0913 -- one of them replaces a part only in te
     given: dict[str, Any] = {} if secrets is None else {"secrets": secrets}
     given |= {"answers": answers} if answers else {}
     given |= {"first": first} if first else {}
+    given |= {"earlier": store.brokers_of_newest(cluster.name)} if cluster.logs is not None and not first else {}
     store.write(take(cluster, snapshot_id=snapshot_id, say=say, **given))
     release_memory()
     return snapshot_id

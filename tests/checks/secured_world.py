@@ -13,13 +13,18 @@ dynamic:    of ZooKeeper by broker id or `all`: {key: value}, `hidden` for a sec
 apis:       {API key: [lowest, highest version]}; by broker id (text) what differs from that, `unread` for nothing;
              by address the same of a broker there whose id is unknown, which offers nothing else.
 probes:     `mechanisms` is what a client's probe was told.
+log_texts:  by node, the text of its server.log, whose times are of UTC: starts and ends of its process.
 logs:       {broker, signature, supports, about, ...}: lines of one kind, 20 of them since both starts, the last a second ago.
 """
 
 import hashlib
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
+from kafka_audit.collect.logs.lines import scan
+from kafka_audit.collect.logs.process import process_matches, process_rows
+from kafka_audit.collect.logs.rows import Tail, Zone
 from kafka_audit.collect.probes.reported_values import reported_values
 from kafka_audit.model.tables import (
     Acl,
@@ -141,6 +146,10 @@ def files(world: World) -> Iterator[Row]:
             yield DynamicConfig(broker_id=broker, key=key, value=None if secret else value, secret=secret)
     yield from _apis(world)
     yield from (log_line(world["info"]["finished_ms"], **log) for log in world["logs"])
+    for node, text in world["log_texts"].items():
+        tail = Tail(log="server.log", scan=scan("", node), read_ms=world["info"]["finished_ms"])
+        tail = replace(tail, process=process_matches("server.log", text.encode()))
+        yield from process_rows(node, [tail], Zone(offset_ms=0, known_by="file"), 1)
 
 
 def log_line(read_ms: int, *, broker: int, about: int, **fields: Any) -> LogLine:

@@ -142,9 +142,12 @@ def test_a_list_that_one_broker_gives_is_one_claim_and_one_that_many_give_is_mor
         ViewBroker(brokers_digest=digest, broker_id=broker, host="h", port=1, rack=None)
         for digest, broker in (("same", 7), ("other", 8))
     ]
-    found = _vouchers(Collected(rows=(*views, *listed)), Collected(rows=tuple(views)), {("h", 1)})
+    found = _vouchers(Collected(rows=(*views, *listed)), Collected(rows=tuple(views)), {("h", 1)}, {9})
     assert found == Vouchers(
-        named=[7], registered=[], long_known=[0, 1, 2], claimed={"same/0": [7], "same/1": [7], "other/0": [8], "assigned": []}
+        named=[7],
+        registered=[],
+        long_known=[0, 1, 2],
+        claimed={"same/0": [7], "same/1": [7], "other/0": [8], "assigned": [], "replicas": [], "earlier": [9]},
     )
 
 

@@ -63,6 +63,7 @@ from kafka_audit.collect.brokers.consumer_groups import GroupReads
 from kafka_audit.collect.brokers.views import ViewBook
 from kafka_audit.collect.logs import lines as log_lines
 from kafka_audit.collect.logs import rows as log_rows
+from kafka_audit.collect.logs.pieces import LogFile
 from kafka_audit.collect.probes import certificates, command_vantages, endpoint_probes
 from kafka_audit.collect.properties import rows as property_rows
 from kafka_audit.collect.rows import acl_sets, topic_config_columns
@@ -80,7 +81,6 @@ from kafka_audit.configuration.starts import start_refusal
 from kafka_audit.lint import ignores, judging, members, places
 from kafka_audit.lint.reading import Source
 from kafka_audit.logs.diagnosis import log_document
-from kafka_audit.logs.pieces import LogFile
 from kafka_audit.logs.redaction import Redaction
 from kafka_audit.logs.tally import LogTally
 from kafka_audit.model.addresses import advertised_listeners

@@ -2,8 +2,8 @@
 
 import io
 
+from kafka_audit.collect.logs.pieces import LogFile
 from kafka_audit.logs.diagnosis import log_document
-from kafka_audit.logs.pieces import LogFile
 from kafka_audit.logs.tally import LogTally
 
 

@@ -8,14 +8,14 @@ import yaml
 
 from kafka_audit.checks import catalogue
 from kafka_audit.logs.diagnosis import exit_code
-from kafka_audit.logs.log_faults import log_faults
 from kafka_audit.model.finding import Severity
+from kafka_audit.says.log_faults import log_faults
 from logs.read import diagnosed
 
-FOLDER = Path(__file__).parents[2] / "plugins" / "kafka_audit" / "logs"
+FOLDER = Path(__file__).parents[2] / "plugins" / "kafka_audit" / "says"
 CASES = {
     f"{path.stem}-{name}": case
-    for path in sorted(FOLDER.glob("*/*.yaml"))
+    for path in sorted(FOLDER.glob("[rs][tu][an]*/*.yaml"))
     for name, case in yaml.safe_load(path.read_text(encoding="utf-8"))["cases"].items()
 }
 KEYS = {
@@ -46,7 +46,7 @@ def test_a_start_that_went_well_afterwards_makes_it_past(name):
 
 
 def test_a_file_has_known_keys_and_commands_that_only_need_what_is_read():
-    for path in sorted(FOLDER.glob("*/*.yaml")):
+    for path in sorted(FOLDER.glob("[rs][tu][an]*/*.yaml")):
         raw = yaml.safe_load(path.read_text(encoding="utf-8"))
         assert set(raw) <= KEYS, path
         assert raw.get("check") in {None, *catalogue()}, path

@@ -70,7 +70,7 @@ def test_connections_to_a_node_that_was_stopped_are_ordinary():
     document = diagnosed(two=stop, one=other)
     assert document["incidents"] == []
     assert any("Broker 2 was stopped in an orderly way" in text for text in document["ordinary"])
-    assert any(text.startswith("Broker 1: node not reached (5 lines") for text in document["ordinary"])
+    assert any(text.startswith("Broker 1: 5 lines of `node_not_reached`") for text in document["ordinary"])
 
 
 def test_a_start_has_its_end_and_its_cause():

@@ -55,9 +55,9 @@ def broker(number, lists=EVERY, **fields):
     )
 
 
-def down(number, error="connection refused"):
+def down(number, error="connection refused", process=None):
     failed = WatchAnswer(outcome=WatchOutcome.FAILED, error=error)
-    return BrokerReading(broker_id=number, address=f"b{number}:9092", api_versions=failed)
+    return BrokerReading(broker_id=number, address=f"b{number}:9092", api_versions=failed, process=process)
 
 
 def led(party, leader=0, epoch=7, committed=None):

@@ -20,11 +20,11 @@ from msgspec import to_builtins
 from kafka_audit import __version__
 from kafka_audit.agents import answers
 from kafka_audit.checks import catalogue
+from kafka_audit.collect.logs.pieces import LogFile
 from kafka_audit.job import losses
 from kafka_audit.lint import files, versions
 from kafka_audit.lint.judging import Rules
 from kafka_audit.logs.diagnosis import log_document
-from kafka_audit.logs.pieces import LogFile
 from kafka_audit.logs.tally import LogTally
 from kafka_audit.model.errors import AuditError, UsageError
 from kafka_audit.model.finding import Status

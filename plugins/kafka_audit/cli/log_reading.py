@@ -6,8 +6,8 @@ import json
 import sys
 
 from kafka_audit.cli.printing import console
+from kafka_audit.collect.logs.pieces import LogFile
 from kafka_audit.logs.diagnosis import exit_code, log_document
-from kafka_audit.logs.pieces import LogFile
 from kafka_audit.logs.redaction import Redaction
 from kafka_audit.logs.tally import LogTally
 from kafka_audit.model.errors import UsageError

@@ -100,6 +100,7 @@ def take_snapshot(  # noqa: PLR0913 -- what a snapshot is taken of, and by what
     secrets: Mapping[str, str] = os.environ,
     answers: Mapping[str, QueueAnswer] = MappingProxyType({}),
     first: bool = False,
+    earlier: Collection[int] = (),
 ) -> Snapshot:
     """Ask ZooKeeper, every broker and every vantage, as often as their differences need, and return what they said.
 
@@ -110,6 +111,7 @@ def take_snapshot(  # noqa: PLR0913 -- what a snapshot is taken of, and by what
         secrets: where variables named by `password_env` are looked up.
         answers: what workers of Airflow queues saw, by the name of their vantage.
         first: nothing was ever read of this cluster: where nothing answers, its address is wrong, and a second look is no use.
+        earlier: brokers of the snapshot before, whose logs are read though nothing else names them any more.
 
     Raises:
         UsageError: the cluster file names no source, a chroot without Kafka, or an address that is none. A source that does
@@ -123,7 +125,7 @@ def take_snapshot(  # noqa: PLR0913 -- what a snapshot is taken of, and by what
     logins = ClusterLogins(cluster, secrets)
     budget = Budget(cluster)
     try:
-        collected, samples, kraft = _collected(cluster, book, say, secrets, logins, budget, answers, first=first)
+        collected, samples, kraft = _collected(cluster, book, say, secrets, logins, budget, answers, first=first, earlier=earlier)
     finally:
         budget.close()
     collected = replace(collected, rows=with_listener_names(collected.rows))
@@ -148,6 +150,7 @@ def _collected(  # noqa: PLR0913, PLR0917 -- see `take_snapshot`
     answers: Mapping[str, QueueAnswer],
     *,
     first: bool,
+    earlier: Collection[int],
 ) -> tuple[Collected, int, bool]:
     """Return what was collected, how many samples were taken, and whether brokers run without ZooKeeper."""
     files = budget.left() * _FILE_SHARE * (bool(cluster.properties) + (cluster.logs is not None))
@@ -157,7 +160,7 @@ def _collected(  # noqa: PLR0913, PLR0917 -- see `take_snapshot`
     samples.take(once=first)
     found, number = samples.collected(), len(samples.taken)
     rows = found.rows
-    kept = keep_brokers(cluster.limits.brokers, _vouchers(found, samples.newest(), budget.named))
+    kept = keep_brokers(cluster.limits.brokers, _vouchers(found, samples.newest(), budget.named, earlier))
     if kept.cut and (cluster.properties or cluster.logs is not None):
         asking = Asking(sample=number, observer="limits", target=cluster.name)
         rows += (asking.failed("read the files of all brokers", over_limit(kept.message, "brokers")),)
@@ -314,7 +317,7 @@ def _answered(samples: Sequence[Collected], operation: str | tuple[str, ...]) ->
         known |= here
 
 
-def _vouchers(found: Collected, newest: Collected, named: Collection[tuple[str, int]]) -> Vouchers:
+def _vouchers(found: Collected, newest: Collected, named: Collection[tuple[str, int]], earlier: Collection[int]) -> Vouchers:
     """Return who vouches for the broker ids of a snapshot: registrations, views, assignments.
 
     A list of brokers that several views hold counts as that of two parties, so that it comes before what one lists.
@@ -326,6 +329,7 @@ def _vouchers(found: Collected, newest: Collected, named: Collection[tuple[str, 
     for row in found.rows:
         if isinstance(row, ViewBroker) and row.brokers_digest in holders:
             lists[row.brokers_digest].append(row)
+    listed = {row.broker_id for rows in lists.values() for row in rows}
     order = sorted(lists, key=lambda digest: (-holders[digest], digest))
     places = [(row.broker_id, row.host, row.port) for row in newest.rows if isinstance(row, RegisteredEndpoint)]
     places += [(row.broker_id, row.host, row.port) for digest in order for row in lists[digest]]
@@ -338,7 +342,13 @@ def _vouchers(found: Collected, newest: Collected, named: Collection[tuple[str, 
         named=named_brokers(places, named),
         registered=registered,
         long_known=[row.broker_id for row in newest.rows if isinstance(row, BrokerView) and row.broker_id >= 0],
-        claimed={**claims, "assigned": [broker for broker in assigned if broker >= 0]},
+        claimed={
+            **claims,
+            "assigned": [broker for broker in assigned if broker >= 0],
+            # What a broker lists as a replica and as a broker is one claim of it.
+            "replicas": [broker for broker in found.assigned_by_views() - listed if broker >= 0],
+            "earlier": sorted(earlier),
+        },
     )
 
 

@@ -14,6 +14,7 @@ from kafka_audit.model.tables import (
     BrokerView,
     ControllerProbe,
     LogLine,
+    ProcessLine,
     PropertyLogin,
     Reassignment,
     RegisteredBroker,
@@ -55,6 +56,7 @@ _BY_OBSERVER: Mapping[type[Row], _Source] = MappingProxyType(
         BrokerProperty: _PROPERTIES,
         PropertyLogin: _PROPERTIES,
         LogLine: _by("logs:"),
+        ProcessLine: _by("logs:"),
         ControllerProbe: _by("controller@"),
         ZookeeperMember: _by("zookeeper@"),
     }

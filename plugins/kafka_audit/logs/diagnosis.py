@@ -12,15 +12,19 @@ from typing import Any
 
 from kafka_audit.clients.secrets.masking import masked
 from kafka_audit.collect.logs.lines import Stamp
-from kafka_audit.logs.log_faults import LogFault, step_command, with_values
 from kafka_audit.logs.tally import Event, LogTally, NodeTally, Seen, is_ordinary, nodes_of
 from kafka_audit.model.finding import Severity
 from kafka_audit.model.text import LONGEST_HEADLINE, clean, counted, listing, our_line, start_upper
 from kafka_audit.says.catalogue import meanings
+from kafka_audit.says.log_faults import LogFault, log_faults, step_command, with_values
+from kafka_audit.says.process_lines import FAILED, SIGNAL, STARTED, STARTING, STOPPED, ProcessRun, process_runs
 
 _QUOTED, _LONGEST_VALUE, _MOST_UNKNOWN, _MOST_VALUES = 400, 200, 20, 5
+_LONG_S, _DEAD_MS = 15, 10_000
 _ALONE_S, _SILENT_S, _OFTEN = 600, 30, 10  # silence after which a fault is over: of one line, at least, in usual intervals
-_ENDINGS = ("stopped", "signal", "failed")
+
+
+_TURNS, _TURN_MS = {STARTING, STARTED, SIGNAL, STOPPED}, 60_000  # around which connections fail in an ordinary way
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,8 +55,11 @@ def log_document(tally: LogTally, redact: Callable[[str], str] = str) -> dict[st
         return clean(redact(masked(" / ".join(seen.text.split("\n")[:6]))), _QUOTED)
 
     stopped = {name.rpartition(" ")[2] for name, node in nodes.items() if _was_stopped(node)}
-    found = [cause for name, node in nodes.items() for cause in _causes(name, node)]
-    causes = [cause for cause in found if not (cause.fault.lasts and cause.values.get("other") in stopped)]
+    turns = {
+        name: [event.stamp.ms for event in node.events if event.stamp and event.kind in _TURNS] for name, node in nodes.items()
+    }
+    found = [cause for name, node in nodes.items() for cause in _causes(name, node, turns)]
+    causes = [_of_other(cause, nodes) for cause in found if not (cause.fault.lasts and cause.values.get("other") in stopped)]
     leading, behind = _leading([cause for cause in causes if not cause.past])
     return {
         "nodes": [_node(name, node, causes) for name, node in nodes.items()],
@@ -79,7 +86,7 @@ def exit_code(document: Mapping[str, Any]) -> int:
     return 3 if document["incidents"] else 4 if open_ends else 0
 
 
-def _causes(name: str, node: NodeTally) -> Iterator[LogCause]:
+def _causes(name: str, node: NodeTally, turns: Mapping[str, Sequence[int]]) -> Iterator[LogCause]:
     for (fault, values), seen in node.faults.items():
         lasted = (seen.last.ms - seen.first.ms) / 1000 if seen.first and seen.last else 0.0
         until_end = (node.last.ms - seen.last.ms) / 1000 if node.last and seen.last else 0.0
@@ -87,7 +94,8 @@ def _causes(name: str, node: NodeTally) -> Iterator[LogCause]:
         silent = max(_SILENT_S, _OFTEN * lasted / (seen.count - 1)) if seen.count > 1 else _ALONE_S
         over = _went_well(node, seen) or _ended(node, fault, dict(values), seen) or (fault.lasts and until_end > silent)
         brief = fault.lasts and lasted < fault.quiet_s
-        if brief and (over or span >= fault.quiet_s):
+        often = seen.count >= _OFTEN and lasted >= _LONG_S and until_end <= _LONG_S  # as far as the log goes
+        if brief and not often and (over or span >= fault.quiet_s or _at_a_turn(seen, name, dict(values), turns)):
             continue
         if not fault.lasts and fault.quiet_s and _after_start(node, seen, fault.quiet_s):
             continue
@@ -96,9 +104,30 @@ def _causes(name: str, node: NodeTally) -> Iterator[LogCause]:
         yield LogCause(node=name, fault=fault, values=plain, seen=seen, confidence=confidence, past=over)
 
 
+def _of_other(cause: LogCause, nodes: Mapping[str, NodeTally]) -> LogCause:
+    """Return that the other node is down, where its own log ended before the last of these lines, not by a stop or an error."""
+    name = next((name for name in nodes if name.rpartition(" ")[2] == cause.values.get("other")), "")
+    other, last = nodes.get(name), cause.seen.last
+    if cause.past or other is None or last is None or other.last is None or last.ms - other.last.ms < _DEAD_MS:
+        return cause
+    runs = process_runs(_sorted(other.events))
+    if not runs or runs[-1].ended or runs[-1].has(SIGNAL):
+        return cause
+    fault = next(fault for fault in log_faults() if fault.name == "ended_without_a_word")
+    return LogCause(node=name, fault=fault, values={}, seen=cause.seen, confidence="suspected", past=False)
+
+
+def _at_a_turn(seen: Seen, name: str, values: Mapping[str, str], turns: Mapping[str, Sequence[int]]) -> bool:
+    """Return whether lines were written while this node, or the one that they name, started or stopped."""
+    other = values.get("other", "")
+    near = [ms for node, own in turns.items() if node == name or node.rpartition(" ")[2] == other for ms in own]
+    first, last = seen.first, seen.last
+    return first is not None and last is not None and any(first.ms - _TURN_MS <= ms <= last.ms + _TURN_MS for ms in near)
+
+
 def _went_well(node: NodeTally, seen: Seen) -> bool:
     """Return whether the process started well after it wrote these lines."""
-    return any(event.kind == "started" and _is_after(event, seen) for event in node.events)
+    return any(event.kind == STARTED and _is_after(event, seen) for event in node.events)
 
 
 def _ended(node: NodeTally, fault: LogFault, values: Mapping[str, str], seen: Seen) -> bool:
@@ -116,7 +145,7 @@ def _is_after(event: Event, seen: Seen) -> bool:
 
 
 def _after_start(node: NodeTally, seen: Seen, seconds: int) -> bool:
-    begun = [event.stamp.ms for event in node.events if event.kind == "starting" and event.stamp]
+    begun = [event.stamp.ms for event in node.events if event.kind == STARTING and event.stamp]
     last = seen.last
     return last is not None and any(0 <= last.ms - start <= seconds * 1000 for start in begun)
 
@@ -171,6 +200,8 @@ def _incident(
         "confidence": cause.confidence,
         "confidence_why": "Its own log says it."
         if cause.confidence == "measured"
+        else "Its log ends while others go on; who looks at its process decides."
+        if not fault.says
         else "The log is too short to tell whether it lasts.",
         "since": _iso(cause.seen.first),
         "last": _iso(cause.seen.last),
@@ -208,23 +239,14 @@ def _node(name: str, node: NodeTally, causes: Iterable[LogCause]) -> dict[str, A
 
 def _starts(node: NodeTally, causes: Sequence[LogCause]) -> Iterator[dict[str, Any]]:
     """Yield the starts of a process: when, how it ended (None: it goes on), and why."""
-    current: dict[str, Any] | None = None
-    came_up = False
-    for event in _sorted(node.events):
-        if event.kind == "starting" and (current is None or current["ended"] or came_up):
-            if current is not None and not current["ended"]:
-                current["ended"] = "without a word"
-            if current is not None:
-                yield current
-            current, came_up = {"at": _iso(event.stamp), "ended": None, "cause": None}, False
-        elif event.kind == "started":
-            came_up = True
-        elif event.kind in _ENDINGS and current is not None and current["ended"] != "failed":
-            current["ended"] = "failed" if event.kind == "failed" else "stopped"
-            if event.kind == "failed":
-                current["cause"] = next((cause.fault.name for cause in causes), None)
-    if current is not None:
-        yield current
+    for run in process_runs(_sorted(node.events)):
+        if run.has(STARTING, FAILED):
+            cause = next((cause.fault.name for cause in causes), None) if run.ended == FAILED else None
+            yield {"at": _iso(run.events[0].stamp), "ended": run.ended or _ending(run), "cause": cause}
+
+
+def _ending(run: ProcessRun[Event]) -> str | None:
+    return STOPPED if run.has(SIGNAL) else None
 
 
 def _sorted(events: Iterable[Event]) -> list[Event]:
@@ -250,18 +272,18 @@ def _order(nodes: Mapping[str, NodeTally]) -> str:
 def _was_stopped(node: NodeTally) -> bool:
     """Return whether a log ends with an orderly stop of a process that had started."""
     last = _sorted(node.events)[-10:]
-    return bool(last) and last[-1].kind == "stopped" and all(event.kind != "failed" for event in last)
+    return bool(last) and last[-1].kind == STOPPED and all(event.kind != FAILED for event in last)
 
 
 def _ordinary(nodes: Mapping[str, NodeTally], causes: Sequence[LogCause]) -> Iterator[str]:
     rolled = []
     for name, node in nodes.items():
         who, events = start_upper(name) or "The node", _sorted(node.events)
-        pairs = [(one, two) for one, two in pairwise(events) if (one.kind, two.kind) == ("stopped", "starting")]
+        pairs = [(one, two) for one, two in pairwise(events) if (one.kind, two.kind) == (STOPPED, STARTING)]
         for stopped, starting in pairs[-3:]:
             took = f" after {(starting.stamp.ms - stopped.stamp.ms) // 1000} s" if starting.stamp and stopped.stamp else ""
             yield f"{who} stopped in an orderly way{_at(stopped.stamp)}, and started again{took}."
-        if pairs and any(event.kind == "started" for event in events):
+        if pairs and any(event.kind == STARTED for event in events):
             rolled.append(name)
         if _was_stopped(node):
             yield f"{who} was stopped in an orderly way{_at(events[-1].stamp)}, and its log ends there."
@@ -269,8 +291,8 @@ def _ordinary(nodes: Mapping[str, NodeTally], causes: Sequence[LogCause]) -> Ite
         shown = {cause.fault.name for cause in causes if cause.node == name}
         for fault, seen in quiet.items():
             if fault not in shown:
-                lines = f"{fault.replace('_', ' ')} ({counted(seen.count, 'line')}, the last{_at(seen.last)})"
-                yield f"{who}: {lines} ended by itself, or the other node was stopped."
+                lines = f"{counted(seen.count, 'line')} of `{fault}`, the last{_at(seen.last)}"
+                yield f"{who}: {lines}: it ended by itself, or the other node was stopped."
     if len(rolled) > 1:
         yield f"Nodes were restarted in an orderly way, one after the other as far as their times tell: {listing(rolled)}."
 

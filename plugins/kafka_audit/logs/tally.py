@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, TypeVar
 
 from kafka_audit.collect.logs.lines import Stamp, line_stamp
-from kafka_audit.logs.log_faults import LogFault, log_faults
-from kafka_audit.logs.pieces import LogFile, LogPiece, LogStream
+from kafka_audit.collect.logs.pieces import LogFile, LogPiece, LogStream
 from kafka_audit.says.catalogue import meanings
+from kafka_audit.says.log_faults import LogFault, log_faults
 from kafka_audit.says.others import program_of
+from kafka_audit.says.process_lines import event_in, part_in
 from kafka_audit.says.reading import read_record
 from kafka_audit.says.records import records
 
@@ -40,22 +41,6 @@ _ROLES = tuple(
         ),
     )
 )
-_EVENTS = tuple(
-    (kind, re.compile(pattern))
-    for kind, pattern in (
-        (
-            "failed",
-            (
-                r"Fatal error during \w{1,20} startup|Exiting Kafka due to fatal exception|Encountered fatal fault"
-                r"|(?:Exiting|Halting) Kafka\."
-            ),
-        ),
-        ("starting", r"\] starting \(kafka\.server\.KafkaServer\)|from SHUTDOWN to STARTING|Starting quorum peer, myid"),
-        ("started", r"\] started \(kafka\.server\.KafkaServer\)|from STARTING to STARTED|Kafka Server started"),
-        ("signal", r"Terminating process due to signal|from STARTED to SHUTTING_DOWN|\] shutting down \(kafka\.server\."),
-        ("stopped", r"\] shut down completed|from SHUTTING_DOWN to SHUTDOWN"),
-    )
-)
 
 
 class Event(NamedTuple):
@@ -64,6 +49,7 @@ class Event(NamedTuple):
     kind: str
     stamp: Stamp | None
     place: tuple[str, int]
+    part: str = ""
 
 
 @dataclass(slots=True)
@@ -229,7 +215,7 @@ def _take_facts(writer: NodeTally, shape: Shape, piece: LogPiece, stamp: Stamp |
         writer.release = release[1]
     writer.roles.update(shape.roles)
     if shape.event is not None:
-        writer.events.append(Event(shape.event, stamp, (piece.file, piece.line)))
+        writer.events.append(Event(shape.event, stamp, (piece.file, piece.line), part_in(piece.text)))
 
 
 def _seen(known: dict[_Key, Seen], key: _Key, piece: LogPiece) -> Seen:
@@ -253,7 +239,7 @@ def _read_shape(text: str) -> Shape:
         bad=bool(levels & {"ERROR", "FATAL"}),
         known=bool(found) or not levels & {"ERROR", "FATAL", "WARN"},
         program=program,
-        event=next((kind for kind, pattern in _EVENTS if pattern.search(first)), None),
+        event=event_in(first),
         roles=tuple(role for role, pattern in _ROLES if pattern.search(first)),
         names_node=_OWN_ID.search(first) is not None,
     )

@@ -14,6 +14,7 @@ from kafka_audit.model.tables import (
     ControllerProbeFromBroker,
     LogLine,
     Probe,
+    ProcessLine,
     Row,
     VoterProbe,
     ZookeeperProbe,
@@ -37,7 +38,7 @@ def party(row: Row) -> str:
         return ZOOKEEPER if getattr(row, "listener", "") == _ZOOKEEPER_LISTENER else f"broker:{row.broker_id}"
     if isinstance(row, BrokerIdentity):
         return f"broker:{row.broker_id}" if row.broker_id >= 0 else f"broker@{row.address}"
-    if isinstance(row, ControllerProbe | ControllerProbeFromBroker | VoterProbe | ZookeeperProbe | LogLine):
+    if isinstance(row, ControllerProbe | ControllerProbeFromBroker | VoterProbe | ZookeeperProbe | LogLine | ProcessLine):
         return _NEVER
     observer: str = getattr(row, "observer", ZOOKEEPER)
     return observer

@@ -90,8 +90,11 @@ def _best(record: Record) -> list[Fit]:
     texts = dict.fromkeys((record.text, "".join([record.text, *record.further]), record.whole))
     words = {word for part in (*texts, *record.further) for word in _WORD.findall(part[:_MOST_TEXT])}
     found = [fit for text in texts for fit in _fits(text, words, record) if _is_enough(fit, record)]
-    best = max((fit.order for fit in found), default=None)
-    equal = [fit for fit in found if fit.order == best]
+    best = max(found, key=lambda fit: fit.order, default=None)
+    if best is None:
+        return []
+    # Of a line that was cut, and has no logger, what fits as far as it goes is as likely.
+    equal = [fit for fit in found if fit.order == best.order or (fit.begins and fit.fixed >= best.fixed and not record.logger)]
     return list({fit.template.meaning: fit for fit in reversed(equal)}.values())[::-1]
 
 

@@ -35,7 +35,17 @@ from kafka_audit.model.cluster import Keep
 from kafka_audit.model.errors import EngineError, SnapshotError, StoreError
 from kafka_audit.model.report import Report, report_text
 from kafka_audit.model.run import JobAnswer, JudgedSnapshot, Request, run_path
-from kafka_audit.model.tables import LARGE, TABLES, Row, Sample, Snapshot, SnapshotInfo, SourceRead
+from kafka_audit.model.tables import (
+    LARGE,
+    TABLES,
+    RegisteredBroker,
+    Row,
+    Sample,
+    Snapshot,
+    SnapshotInfo,
+    SourceRead,
+    ViewBroker,
+)
 from kafka_audit.model.text import did_you_mean
 from kafka_audit.store import parquet, pruning, refused, reports
 from kafka_audit.store.files import Files
@@ -305,6 +315,18 @@ class Store:
             name for name in reversed(self._files.names("snapshots")) if cluster_of(name) == cluster and not is_of_future(name)
         )
         return next(filter(None, map(self._manifest, own)), None)
+
+    def brokers_of_newest(self, cluster: str) -> frozenset[int]:
+        """Return the brokers that the newest snapshot of a cluster shows as registered; none where it cannot be read."""
+        found: set[int] = set()
+        try:
+            if (manifest := self.newest(cluster)) is not None:
+                for table in (RegisteredBroker, ViewBroker):
+                    if table.table() in manifest.tables:
+                        found.update(self._read_table(manifest, table).column("broker_id").to_pylist())
+        except SnapshotError as error:
+            log.warning("brokers of the newest snapshot of %s: %s", cluster, error)
+        return frozenset(found)
 
     def manifests(self) -> list[Manifest]:
         """Return the manifests of all published snapshots, newest first; raises `SnapshotError` at one that cannot be read."""

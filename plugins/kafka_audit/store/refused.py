@@ -20,6 +20,7 @@ from kafka_audit.model.tables import (
     ControllerProbeFromBroker,
     LogLine,
     Probe,
+    ProcessLine,
     PropertyLogin,
     Row,
     SourceRead,
@@ -66,7 +67,7 @@ def source(row: Row) -> tuple[str, str]:
     if isinstance(row, of_vantages | Certificate | AuthorityCertificate):
         vantage = WORKER if isinstance(row, AuthorityCertificate) else row.vantage
         return f"vantage:{vantage}", f"{operation} {vantage}"
-    if isinstance(row, BrokerProperty | LogLine | PropertyLogin):
+    if isinstance(row, BrokerProperty | LogLine | ProcessLine | PropertyLogin):
         return f"{operation}:{row.broker_id}", operation
     if isinstance(row, ZookeeperMember):
         return f"zookeeper@{row.member}", operation

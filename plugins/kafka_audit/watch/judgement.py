@@ -50,7 +50,9 @@ def _unreachable(seen: SeenCluster) -> Iterator[Observation]:
 def _down(seen: SeenCluster) -> Iterator[Observation]:
     for number, broker in sorted(seen.brokers.items()):
         failed = next((answer for answer in (broker.api_versions, broker.metadata) if answer.failed), None)
-        if failed is not None:
+        if broker.process is not None:
+            yield _of(WatchFault.PROCESS_DOWN, broker, error=broker.process)
+        elif failed is not None:
             fault = WatchFault.NO_ANSWER if number in (seen.registered or ()) else WatchFault.GONE
             yield Observation(fault=fault, broker=number, address=broker.address, error=failed.error)
 

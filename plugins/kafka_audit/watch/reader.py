@@ -51,6 +51,7 @@ from kafka_audit.watch.reading import (
     ZookeeperReading,
     failed_answer,
 )
+from kafka_audit.watch.silent_logs import SilentLogs
 from kafka_audit.watch.suspicions import HALF, electorate, shares
 
 log = logging.getLogger(__name__)
@@ -111,6 +112,7 @@ class Reader:
         self._read_s = min(READ_S, cluster.limits.read_s)
         self._behind = behind_proxies(cluster)
         self._znodes = WatchedZnodes(cluster, secrets, self._read_s)
+        self._logs = SilentLogs(cluster, self._read_s)
         self._answered_at: dict[int, Target] = {}
         self._logins: ClusterLogins
         self._logins_end: float | None = None
@@ -173,6 +175,11 @@ class Reader:
         current = {*flat(registered_targets(chain.from_iterable(endpoints.values()), self._cluster))}
         self._answered_at = {number: target for number, target in self._answered_at.items() if target in current}
         heard += _nowhere(heard, zookeeper, kept)
+        silent = {party.reading.broker_id: party.reading.api_versions.failed for party in heard}
+        processes = self._logs.read(silent, self._logins.passwords())
+        heard = [
+            replace(party, reading=replace(party.reading, process=processes.get(party.reading.broker_id))) for party in heard
+        ]
         known_at = {party.reading.address for party in heard if party.reading.broker_id is not None}
         # A bootstrap address that turned out to be a broker's is not shown twice.
         readings = sorted(

@@ -94,6 +94,7 @@ class BrokerReading:
         controller_id: -1 where it knows none; in KRaft mode it is a random broker and means nothing.
         led: what it says of the quorum's leader.
         applied: the offset of the newest record of the metadata log that it has applied (KRaft mode).
+        process: what became of its process by its log, if it did not answer lately, and its start failed, or it ended by itself.
     """
 
     broker_id: int | None
@@ -109,6 +110,7 @@ class BrokerReading:
     controller_id: int | None = None
     led: QuorumView | None = None
     applied: int | None = None
+    process: str | None = None
 
     @property
     def lists(self) -> frozenset[int] | None:

@@ -42,6 +42,7 @@ class WatchFault(StrEnum):
     CLUSTER_UNREACHABLE = "cluster_unreachable"
     NO_ANSWER = "no_answer"
     GONE = "gone"
+    PROCESS_DOWN = "process_down"
     NOT_LISTED = "not_listed"
     VIEW_EMPTY = "view_empty"
     VIEW_DIFFERS = "view_differs"
@@ -59,11 +60,12 @@ class WatchFault(StrEnum):
     NOT_APPLIED = "not_applied"
 
 
-_DOWN = frozenset({WatchFault.NO_ANSWER, WatchFault.GONE})
+_DOWN = frozenset({WatchFault.NO_ANSWER, WatchFault.GONE, WatchFault.PROCESS_DOWN})
 _SENTENCES = {
     WatchFault.CLUSTER_UNREACHABLE: "No bootstrap address answers: {error}",
     WatchFault.NO_ANSWER: "{party} does not answer at {address}: {error}",
     WatchFault.GONE: "{party} is no longer registered and does not answer: {error}",
+    WatchFault.PROCESS_DOWN: "{error}, by its own log",
     WatchFault.NOT_LISTED: "{party} answers, but it is not registered",
     WatchFault.VIEW_EMPTY: "{party} answers, but its own view lists no broker",
     WatchFault.VIEW_DIFFERS: "{party} {difference}",
@@ -93,7 +95,7 @@ class Observation:
         fault: what.
         broker: whose, None where it is the cluster's.
         address: of the party, None where it is the cluster's.
-        error: why there is no answer.
+        error: why there is no answer; of a process that is down, what its log says became of it.
         missing: registered brokers that a view lacks, or voters that do not follow, the first `MOST_NAMED`.
         elsewhere: brokers that a view lists at another address than they registered, as many.
         reported: the controller or leader that the party names, -1 for none; or the offset that it has applied.

@@ -150,6 +150,6 @@ def test_each_row_of_a_sample_is_of_one_party_and_counts_once_in_it():
     assert {table.__name__ for table in without_observer} == {
         "Sample", "Registry", "RegisteredBroker", "RegisteredEndpoint", "RegisteredTopic", "RegisteredPartition", "Migration",
         "ZookeeperMember", "EnsembleServer", "ZookeeperNode", "BrokerIdentity", "Probe", "Certificate", "AuthorityCertificate",
-        "LogLine", "ControllerProbe", "ControllerProbeFromBroker", "VoterProbe", "AddressProbe", "ZookeeperProbe",
+        "LogLine", "ProcessLine", "ControllerProbe", "ControllerProbeFromBroker", "VoterProbe", "AddressProbe", "ZookeeperProbe",
     }  # fmt: skip
     assert ViewPartition not in OF_A_SAMPLE

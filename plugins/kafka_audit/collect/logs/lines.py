@@ -31,7 +31,7 @@ _REGISTERED = re.compile(
     r"|\[ControllerServer id=(\d{1,10})\] Starting controller\b|Starting controller \(kafka\.server\.ControllerServer\)"
 )
 
-_STARTS = ("Transition from SHUTDOWN to STARTING", "] starting (kafka.server.KafkaServer)")
+_STARTS = ("Transition from SHUTDOWN to STARTING", "starting (kafka.server.KafkaServer)")
 """What a process logs when it starts: in KRaft mode, with ZooKeeper."""
 
 
@@ -54,6 +54,16 @@ class SignMatch(NamedTuple):
     line: str
     exception: str | None  # the line below that has one
     stamp: Stamp | None
+
+
+class ProcessMatch(NamedTuple):
+    """A line by which the state of a process is known, with what is below it, and where it stands among them."""
+
+    kind: str
+    text: str
+    part: str
+    stamp: Stamp | None
+    place: int
 
 
 @dataclass(frozen=True, kw_only=True)

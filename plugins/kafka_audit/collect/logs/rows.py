@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from kafka_audit.clients.read_error import clean_line
 from kafka_audit.clients.secrets.masking import masked
-from kafka_audit.collect.logs.lines import Scan, SignMatch, Stamp
+from kafka_audit.collect.logs.lines import ProcessMatch, Scan, SignMatch, Stamp
 from kafka_audit.model.tables import LogLine, RegisteredBroker
 
 LONGEST = 400
@@ -32,6 +32,7 @@ class Tail:
     scan: Scan
     read_ms: int
     written_ms: int | None = None
+    process: tuple[ProcessMatch, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

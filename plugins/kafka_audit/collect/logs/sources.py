@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from kafka_audit.clients.read_error import ReadError, clean_line
 from kafka_audit.clients.secrets.masking import masked_command
 from kafka_audit.collect.logs.lines import scan
+from kafka_audit.collect.logs.process import process_matches, process_rows
 from kafka_audit.collect.logs.rows import Tail
 from kafka_audit.collect.probes import command_vantages
 from kafka_audit.collect.properties.sources import error_without_login, located, may_be_raised, path_without_login, unread_file
@@ -26,7 +27,7 @@ from kafka_audit.collect.logs import rows
 from kafka_audit.collect.nodes import BROKER, CONTROLLER, Nodes, filled, placeholder_in
 from kafka_audit.collect.rows.source_reads import Asking
 from kafka_audit.model.cluster import Cluster, Logs
-from kafka_audit.model.tables import LogLine, RegisteredBroker, Row
+from kafka_audit.model.tables import LogLine, ProcessLine, RegisteredBroker, Row
 
 MOST_BYTES = 2 * 1024 * 1024
 """Of one log: at Kafka's usual 150 bytes a line some 14,000 lines."""
@@ -56,15 +57,18 @@ class LogSource:
         return COMMAND if self.path is None else clean_line(self.path.rpartition("/")[2])
 
 
-def read_log_tail(place: LogSource, seconds: float, environment: Mapping[str, str]) -> tuple[Tail, ...]:
+def read_log_tail(
+    place: LogSource, seconds: float, environment: Mapping[str, str], most_bytes: int = MOST_BYTES
+) -> tuple[Tail, ...]:
     """Return the tails at a place; raises ReadError where there is none, or none that can be read.
 
     Args:
         place: the path or URL.
         seconds: bound of a command.
         environment: for a command, without credentials.
+        most_bytes: of the end of each file.
     """
-    return _of_command(place, seconds, environment) if place.path is None else _of_files(place, place.path)
+    return _of_command(place, seconds, environment) if place.path is None else _of_files(place, place.path, most_bytes)
 
 
 def _of_command(place: LogSource, seconds: float, environment: Mapping[str, str]) -> tuple[Tail, ...]:
@@ -73,15 +77,16 @@ def _of_command(place: LogSource, seconds: float, environment: Mapping[str, str]
         message = f"{place.target}: {output.first_line()}"
         failure = ReadFailure.TIMEOUT if output.status is None else ReadFailure.COMMAND_FAILED
         raise ReadError(failure, message, f"a log on the stdout of {place.target}")
-    return (Tail(log=COMMAND, scan=scan(output.text, place.broker), read_ms=now_ms()),)
+    process = process_matches(COMMAND, output.text.encode())
+    return (Tail(log=COMMAND, scan=scan(output.text, place.broker), read_ms=now_ms(), process=process),)
 
 
-def _of_files(place: LogSource, path: str) -> tuple[Tail, ...]:
+def _of_files(place: LogSource, path: str, most_bytes: int) -> tuple[Tail, ...]:
     try:
         paths = _newest(path)
         if not paths:
             raise ReadError(ReadFailure.NO_FILE, f"{place.target}: there is none", f"a log at {place.target}")
-        return tuple(_of_file(path, place.broker) for path in paths)
+        return tuple(_of_file(path, place.broker, most_bytes) for path in paths)
     except may_be_raised() as error:
         message = f"{place.target}: {error_without_login(error, path)}"
         raise unread_file(error, message, f"a readable log at {place.target}") from error
@@ -102,16 +107,18 @@ def _newest(path: str) -> "Sequence[UPath]":
     return [file for files in newest for file in reversed(files)]
 
 
-def _of_file(path: "UPath", broker: int) -> Tail:
+def _of_file(path: "UPath", broker: int, most_bytes: int) -> Tail:
     status = path.stat()
     read_ms = now_ms()
     with path.open("rb") as stream:
-        stream.seek(max(0, status.st_size - MOST_BYTES))
-        data: bytes = stream.read(MOST_BYTES)
+        stream.seek(max(0, status.st_size - most_bytes))
+        data: bytes = stream.read(most_bytes)
     # A copy in an object store has the time of the copy.
     local = path.protocol in {"", "file", "local"}
     written = round(status.st_mtime * 1000) if local and status.st_mtime <= time.time() else None
-    return Tail(log=clean_line(path.name), scan=scan(data.decode(errors="replace"), broker), read_ms=read_ms, written_ms=written)
+    name, text = clean_line(path.name), data.decode(errors="replace")
+    process = process_matches(name, data)
+    return Tail(log=name, scan=scan(text, broker), read_ms=read_ms, written_ms=written, process=process)
 
 
 _LANES = 16
@@ -148,7 +155,7 @@ def read_logs(  # noqa: PLR0913, PLR0917 -- where, whose, until when, and what t
     if cluster.logs is None:
         return ()
     reader = _LogReader(cluster, budget.deadline, command_vantages.command_environment(cluster, passwords, cluster.logs.env))
-    places, failed = _places(cluster.logs, nodes)
+    places, failed = log_places(cluster.logs, nodes)
     found: list[Row] = [_asking(place, sample).failed(operation(place), error) for place, error in failed]
     answers = reader.read(places)
     reported = {row.broker_id: row for row in registered}
@@ -186,9 +193,10 @@ def _lines(  # noqa: PLR0913, PLR0917 -- see `read_logs`
     sample: int,
     budget: Budget,
     begun: int | None,
-) -> tuple[Row, ...]:
-    found = tuple(rows.log_rows(broker, some, zone, starts, sample, begun))
-    budget.add_rows(len(found), sum(len(row.text) for row in found if isinstance(row, LogLine)))
+) -> tuple[LogLine | ProcessLine, ...]:
+    signs: tuple[LogLine, ...] = tuple(rows.log_rows(broker, some, zone, starts, sample, begun))
+    found: tuple[LogLine | ProcessLine, ...] = (*signs, *process_rows(broker, some, zone, sample))
+    budget.add_rows(len(found), sum(len(row.text) for row in found))
     return found
 
 
@@ -225,7 +233,7 @@ class _LogReader:
             return error
 
 
-def _places(logs: Logs, nodes: Nodes) -> tuple[list[LogSource], list[tuple[LogSource, ReadError]]]:
+def log_places(logs: Logs, nodes: Nodes) -> tuple[list[LogSource], list[tuple[LogSource, ReadError]]]:
     """Return the places to read, and the places of an unknown node."""
     places: list[LogSource] = []
     failed: list[tuple[LogSource, ReadError]] = []

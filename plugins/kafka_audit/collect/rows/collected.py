@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from kafka_audit.collect.rows.columns import Lists, empty
-from kafka_audit.model.tables import RegisteredPartition, Row
+from kafka_audit.model.tables import RegisteredPartition, Row, ViewPartition
 
 Large = Mapping[type[Row], pa.Table]
 
@@ -31,7 +31,14 @@ class Collected:
 
     def assigned(self) -> set[int]:
         """Return the brokers to which ZooKeeper assigns partitions."""
-        return set(np.unique(Lists.column(self.columns(RegisteredPartition), "replicas").flat()).tolist())
+        return self._replicas(RegisteredPartition)
+
+    def assigned_by_views(self) -> set[int]:
+        """Return those to which brokers list partitions, which is all that is known of one that is gone in KRaft."""
+        return self._replicas(ViewPartition)
+
+    def _replicas(self, table: type[Row]) -> set[int]:
+        return set(np.unique(Lists.column(self.columns(table), "replicas").flat()).tolist())
 
 
 def merged(parts: Iterable[Collected]) -> Collected:

@@ -1,4 +1,4 @@
-"""Recognised lines of broker logs. Other lines are not stored."""
+"""Recognised lines of the logs of nodes. Other lines are not stored."""
 
 from kafka_audit.model.tables.row import Long, Row
 
@@ -28,3 +28,23 @@ class LogLine(Row, filled_by=("logs",)):
     zone: str  # how the zone is known: line, registration, file, growth, or "not known"
     read_ms: Long  # when the tail was read
     exception: str | None = None  # the exception below the newest line; null also in earlier versions, which have it in `text`
+
+
+BELOW, END, ERROR = " / ", "end", "error"
+"""What separates a line from those below it; the kinds of the last line of a log, and of one at ERROR that is no other kind."""
+
+
+class ProcessLine(Row, filled_by=("logs",)):
+    """Lines of a log by which the state of its process is known; earlier versions have none."""
+
+    sample: int
+    broker_id: int  # the broker or controller whose log it is
+    log: str  # the name of the file, or "command"
+    place: int  # in the order of the lines of all logs of the node
+    kind: str  # see `says.process_lines`; or "error", or "end" for the last line of a log
+    part: str  # the class that wrote it
+    text: str  # with the lines below it; secrets are masked, long text is cut
+    at_ms: Long | None  # null: the time zone of the host is unknown
+    local_ms: Long | None  # as if the zone were UTC
+    written: str | None  # the time as the line has it
+    read_ms: Long

@@ -19,7 +19,8 @@ _HEAD = re.compile(r"\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d|\{|\[?\d\d:\d\d:\d\d[
 _WORTH = re.compile(
     r"WARN|ERROR|FATAL|SEVERE|\"(?:warn|error|fatal)\"|Exception|OutOfMemory|starting \(kafka|started \(kafka|Server started"
     r"|SHUTDOWN|shut(?:ting)? down|signal|Kafka version|KafkaConfig values|Fencing|unfence|is Denied|ailed authentication"
-    r"|Unable to register|STALE_BROKER|Session expired|connection setup timeout|myid|ed as the controller|\) Pause |: error: "
+    r"|Log4jController|Starting controller|unregistered|Unable to register|STALE_BROKER|Session expired|connection setup timeout"
+    r"|myid|is out of range|ed as the controller|\) Pause |: error: "
 )
 """What is read of lines: those at WARN and above, and the few at INFO by which starts, stops and elections are known."""
 _THROWN = re.compile(r"(?:Caused by: )?(?:[\w$]{1,80}\.){1,12}[\w$]{1,100}(?:Exception|Error)\b|java\.lang\.|Error: ")
@@ -64,8 +65,9 @@ class LogStream:
 class LogFile:
     """A log, compressed or not: its pieces, and afterwards what each writer in it had."""
 
-    def __init__(self, name: str, stream: BinaryIO) -> None:
-        """Keep the stream; nothing is read yet."""
+    def __init__(self, name: str, stream: BinaryIO, worth: re.Pattern[str] = _WORTH) -> None:
+        """Keep the stream, and which lines with a head are read; nothing is read yet."""
+        self._worth = worth
         self.name = name
         self.streams: dict[str, LogStream] = {}
         self.error = ""  # why it was not read to its end
@@ -103,7 +105,7 @@ class LogFile:
         if is_head or _THROWN.match(line) or not stream.first:
             if stream.piece:
                 yield stream.piece
-            stream.piece = LogPiece(who, self.name, number, line) if _WORTH.search(line) or not is_head else None
+            stream.piece = LogPiece(who, self.name, number, line) if self._worth.search(line) or not is_head else None
 
 
 def _lines(stream: BinaryIO) -> Iterator[str]:

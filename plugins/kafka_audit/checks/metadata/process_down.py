@@ -1,0 +1,107 @@
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
+from kafka_audit.checks.incident import Case, StoryFacts
+from kafka_audit.checks.repair import last_in_sync
+from kafka_audit.cluster.held_up_by import all_waiting_known, waiting_for
+from kafka_audit.cluster.processes import Process, Processes, ProcessState
+from kafka_audit.model.commands import command
+from kafka_audit.model.finding import Evidence, Finding, Step
+from kafka_audit.model.quorum import majority
+from kafka_audit.model.text import clean, counted, listing, our_line, start_upper
+from kafka_audit.says.log_faults import with_values
+
+_UP = {ProcessState.RUNS}
+_OPEN = {ProcessState.UNKNOWN, ProcessState.NEVER_STARTED}
+_QUOTED = 300
+
+
+@check(code="KA116", severity=Severity.HIGH)
+def process_down(view: ClusterView) -> Judgements:
+    """The process of a broker or controller does not run: it does not start, was stopped or killed, or ended by itself."""
+    processes = view.derived(Processes).all
+    if not processes:
+        yield view.unknown("cluster", "no broker is known", "an answer from ZooKeeper or a broker", who="the brokers")
+    for node, process in processes.items():
+        party = view.party(node)
+        evidence: dict[str, Any] = {"node": node, "who": party, "state": process.state.value}
+        resource = party.replace(" ", "/")
+        if process.state in _UP:
+            yield view.judge(resource, Status.PASS, evidence, subject=start_upper(party))
+        elif process.state in _OPEN:
+            yield view.unknown(resource, process.error, process.needs, evidence)
+        else:
+            evidence |= {"headline": process.sentence(party), "since": process.since, "cause": _cause(process)}
+            evidence |= {"starts": process.starts and process.starts[0], "done": process.done and process.done[0]}
+            severity = _severity(view, node)
+            yield view.judge(resource, Status.FAIL, evidence, severity=severity, confidence=process.confidence)
+
+
+def _cause(process: Process) -> str:
+    """Return what findings of one incident have in common: the fault in their logs, or their state."""
+    return process.state.name.lower() if process.fault is None else process.fault.name
+
+
+def _severity(view: ClusterView, node: int) -> Severity | None:
+    """Return CRITICAL where partitions or the quorum wait for it, MEDIUM where nothing hangs on it."""
+    if node in view.controller_nodes:
+        now = view.quorum.now
+        spare = len(now.voters) - len(now.late) - majority(len(now.voters))
+        return Severity.MEDIUM if now.voters and spare > 0 else None
+    if waiting_for(view, node):
+        return Severity.CRITICAL
+    return None if node in view.partitions.assigned or not all_waiting_known(view) else Severity.MEDIUM
+
+
+def how_it_went(case: Case) -> StoryFacts:
+    """Return what the logs of these nodes say of their ends, and the steps of the fault that they name."""
+    view = case.view
+    found = [view.derived(Processes).all[root.number("node")] for root in case.roots]
+    first, them = found[0], listing(view.party(process.node) for process in found)
+    loops = [process.starts for process in found if process.starts is not None]
+    facts: dict[str, object] = {
+        "them": them,
+        "named": first.fault is not None,
+        "why_of_fault": with_values(first.fault.why, first.values) if first.fault else "",
+        "loop": f"{counted(loops[0][0], 'start')} within {loops[0][1]} s" if loops else "",
+        "log_steps": tuple(_steps(first)),
+        "start": last_in_sync(case, them) if any(waiting_for(view, process.node) for process in found) else (),
+        "leaderless": len(frozenset().union(*(waiting_for(view, process.node) for process in found))),
+        "is_controller": first.node in view.controller_nodes,
+    }
+    return StoryFacts(facts=facts, evidence=tuple(_quotes(case, found)))
+
+
+def _quotes(case: Case, found: list[Process]) -> Iterator[Evidence]:
+    for process in found:
+        for line in process.lines:
+            text = clean(line.text, _QUOTED) if line.text else "its last line; nothing says that it stops, or why"
+            log = "the log" if line.log == "command" else clean(line.log)
+            when = clean(line.written) if line.written else "at an unknown time"
+            yield Evidence(observer=f"log of {case.view.party(process.node)}", text=f"{log}, {when}: {text}")
+    for other in case.explained:
+        if other not in case.roots:
+            yield Evidence(observer=other.code, text=other.message)
+
+
+def _steps(process: Process) -> Iterator[Step]:
+    """Yield the steps of the fault that the log names, as `kafka-audit logs` prints them."""
+    values: Mapping[str, str] = process.values
+    for step in process.fault.steps if process.fault else ():
+        kind = next(key for key in ("see", "quick", "lasting", "do_not", "prove") if key in step)
+        run = tuple(command(part, **values) for part in step.get("run", "").split("; ") if part)
+        yield Step(kind=kind, text=our_line(with_values(step[kind], values), 1000), commands=run, cost=step.get("cost"))
+
+
+def at_the_controllers(case: Case, symptom: Finding) -> bool:
+    """Explain what is about these controllers: by their ids, or at addresses of voters."""
+    nodes = [root.number("node") for root in case.roots]
+    addresses = [case.view.voter_addresses.get(node) for node in nodes]
+    return symptom.resource.controller in {*map(str, nodes), *(f"{at[0]}:{at[1]}" for at in addresses if at)}
+
+
+def are_all_missing(case: Case, symptom: Finding) -> bool:
+    """Explain that fewer brokers are registered than expected, where these are all that are missing."""
+    missing = {f.resource.broker for f in case.findings if f.code == symptom.code and f.status is Status.FAIL} - {None}
+    return symptom.resource.name == "cluster" and missing <= {*case.brokers}

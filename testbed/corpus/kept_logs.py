@@ -1,0 +1,243 @@
+"""Logs of faults, and what `kafka-audit logs` makes of nothing else: ``python -m testbed.corpus.kept_logs record|show|docs``.
+
+`record` breaks a cluster for each fault that the archive lacks, keeps of each node the first lines of its log, the last ones and
+all at WARN and above since the fault began, without secrets, and repairs it. No audit is taken. `show` reads each run alone.
+"""
+
+import argparse
+import contextlib
+import io
+import re
+import subprocess
+import sys
+import tarfile
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+
+import zstandard
+
+from kafka_audit.clients.secrets.masking import masked
+from kafka_audit.collect.logs.pieces import LogFile
+from kafka_audit.logs.diagnosis import log_document
+from kafka_audit.logs.tally import LogTally
+from kafka_audit.report.log_report import log_text
+from kafka_audit.says.process_lines import event_in
+from testbed import records
+from testbed.corpus.actions import carry_out
+from testbed.corpus.auditing import Auditor
+from testbed.corpus.catalogue import Fault, faults
+from testbed.corpus.printed import text_worth
+from testbed.corpus.runner import Stage
+from testbed.errors import BedError
+
+ARCHIVE = records.RECORDS / "logs.tar.zst"
+WAIT_S = 12  # after a fault, for lines that are written again and again
+_AT_ENDS, _OF_NODE = 200, 5_000  # lines; bytes of one node, compressed
+_BAD = re.compile(r"\b(?:WARN|ERROR|FATAL)\b")
+_HEAD = re.compile(r"\[?\d{4}-\d\d-\d\d")
+_SETTING = re.compile(r"\s+(?!broker\.id|node\.id|process\.roles|log\.dirs)[\w.]+ = ")  # hundreds at each start
+_NEED_REPORTS = {"printed", "look", "raise_controller_epoch"}  # repairs that go by what an audit says
+Logs = Mapping[str, str]
+
+
+def read(path: Path = ARCHIVE) -> dict[tuple[str, str], dict[str, str]]:
+    """Return the logs by fault and version, each by node and file; none where there is no archive."""
+    found: dict[tuple[str, str], dict[str, str]] = {}
+    if path.is_file():
+        with zstandard.open(path, "rb") as stream, tarfile.open(fileobj=stream, mode="r|") as archive:
+            for member in archive:
+                fault, version, name = member.name.split("/", 2)
+                content = archive.extractfile(member)
+                found.setdefault((fault, version), {})[name] = content.read().decode() if content else ""
+    return found
+
+
+def write(runs: Mapping[tuple[str, str], Logs], path: Path = ARCHIVE) -> None:
+    """Write the archive, whole."""
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w", format=tarfile.USTAR_FORMAT) as archive:
+        for (fault, version), logs in sorted(runs.items()):
+            for name, text in sorted(logs.items()):
+                entry = tarfile.TarInfo(f"{fault}/{version}/{name}")
+                entry.size = len(content := text.encode())
+                archive.addfile(entry, io.BytesIO(content))
+    beside = path.with_suffix(".new")
+    beside.write_bytes(zstandard.ZstdCompressor(level=19, threads=1).compress(packed.getvalue()))
+    beside.replace(path)
+
+
+def sizes(folder: Path) -> dict[Path, int]:
+    """Return how long the logs of a cluster are now."""
+    return {path: path.stat().st_size for path in folder.glob("*/logs/*.log")}
+
+
+def kept(folder: Path, before: Mapping[Path, int]) -> dict[str, str]:
+    """Return what is kept of a cluster's logs, by node and file; `before` has their lengths when the fault began."""
+    found: dict[str, str] = {}
+    for node in sorted({path.parent for path in folder.glob("*/logs/*.log")}):
+        lines = _AT_ENDS
+        while True:
+            texts = {path: _part(path, before.get(path, 0), lines) for path in sorted(node.glob("*.log"))}
+            if lines <= 1 or len(zstandard.compress("".join(texts.values()).encode(), 19)) <= _OF_NODE:
+                break
+            lines //= 2
+        for path, text in texts.items():
+            if text:
+                found[f"{node.parent.name}/{path.name}"] = text.replace(str(folder.parent), "/bed").replace(str(folder), "/bed")
+    return found
+
+
+def _part(path: Path, began: int, most: int) -> str:
+    raw = path.read_bytes()
+    began = began if began <= len(raw) else 0
+    early, late = (
+        [line for line in part.decode(errors="replace").splitlines() if not _SETTING.match(line)]
+        for part in (raw[:began], raw[began:])
+    )
+    # Only server.log says which node and release it is.
+    first = [*early[:most], *filter(event_in, early[most:])] if path.name == "server.log" else []
+    start = late[:most] if not early and path.name in {"server.log", "console.log"} else []
+    middle = late[len(start) : max(len(start), len(late) - most)]
+    lines = [*first, *start, *_bad(middle, most), *late[max(len(start), len(late) - most) :]]
+    return "".join(f"{masked(line[:1500])}\n" for line in lines)
+
+
+def _bad(lines: Sequence[str], most: int) -> Iterator[str]:
+    """Yield lines at WARN and above with what is below them: the first of each kind, all of them where they are few."""
+    kinds: Counter[str] = Counter()
+    keeps, below = False, 0
+    for line in lines:
+        if _HEAD.match(line):
+            kind = re.sub(r"\d+", "#", line[:120])
+            kinds[kind] += bool(_BAD.search(line[:80]))
+            keeps, below = 0 < kinds[kind] <= most // 4 and bool(_BAD.search(line[:80])), 0
+        elif keeps:
+            below += 1
+        if keeps and below <= 6:  # noqa: PLR2004 -- the exceptions, and a few frames
+            yield line
+
+
+def record(wanted: Iterable[tuple[Fault, str]], minutes: float, path: Path = ARCHIVE) -> int:
+    """Break clusters, keep their logs, repair them; return how many were kept."""
+    stage, runs, until = Stage(Auditor(), say), read(path), time.monotonic() + 60 * minutes
+    count = 0
+    try:
+        for fault, version in wanted:
+            if time.monotonic() > until:
+                break
+            try:
+                scene = stage.prepare(fault.preset, version, audited=False)
+                scene.undo, scene.ran, scene.followed, scene.look = [], [], [], bool  # no audit is compared
+                before = sizes(scene.cluster.folder) if fault.steps else {}
+                carry_out(scene, fault.steps)
+                time.sleep(WAIT_S)
+                runs[fault.id, version] = kept(scene.cluster.folder, before)
+            except (BedError, subprocess.SubprocessError, OSError) as error:
+                say(f"{fault.id} on {version}: NOT RUN: {error}")
+                stage.clear()
+                continue
+            count += 1
+            write(runs, path)
+            say(f"{fault.id} on {version}: {sum(map(len, runs[fault.id, version].values()))} characters")
+            _repair(stage, fault)
+    finally:
+        stage.clear()
+    return count
+
+
+def _repair(stage: Stage, fault: Fault) -> None:
+    """Repair a cluster for the next fault; one for which a report is needed is thrown away."""
+    if fault.alone or fault.healed_as or not fault.steps or any(step.do in _NEED_REPORTS for step in fault.heal):
+        stage.clear()
+        return
+    with contextlib.suppress(BedError, subprocess.SubprocessError):
+        carry_out(stage.running, fault.heal)
+        return
+    stage.clear()
+
+
+def diagnosed(logs: Logs, *, quotes: bool = True) -> str:
+    """Return what `kafka-audit logs` prints of one run's logs; without `quotes`, only what it says itself."""
+    tally = LogTally()
+    for name, text in logs.items():
+        tally.read(LogFile(name, io.BufferedReader(io.BytesIO(text.encode()))))
+    document = log_document(tally)
+    for part in () if quotes else ("unknown", "signs"):
+        document[part] = [{**one, "text": ""} for one in document[part]]
+    return log_text(document, width=130)
+
+
+def table(path: Path = ARCHIVE) -> Iterator[tuple[str, str, str, str]]:
+    """Yield fault, version, what the text is worth by the rule of the corpus, and its first line."""
+    for (name, version), logs in read(path).items():
+        if (fault := faults().get(name)) is not None:
+            text = diagnosed(logs, quotes=False)
+            yield name, version, text_worth(fault, text).verdict, text.partition("\n")[0]
+
+
+def page(path: Path = ARCHIVE) -> str:
+    """Return the page of the table."""
+    rows = [*table(path)]
+    count = Counter(worth for _, _, worth, _ in rows)
+    total = ", ".join(f"{name} {count[name]}" for name in ("cause", "undecided", "symptom", "silent", "wrong"))
+    lines = [f"| `{name}` | {version} | {worth} | {first.replace('|', '/')} |" for name, version, worth, first in rows]
+    return "\n".join((_PAGE.format(number=len(rows), total=total), *lines, ""))
+
+
+_PAGE = """# Faults by their logs alone
+
+Written by `python -m testbed.corpus.kept_logs docs`. For each fault of the [corpus](corpus.md) that was run, the logs of all
+nodes are kept (`testbed/records/logs.tar.zst`), and `kafka-audit logs` reads them, and nothing else. What it prints is worth what
+the rule of the corpus says; lines that it only quotes do not count. Most faults of the corpus are settings that no line reports:
+of them a log is silent.
+
+{number} runs: {total}.
+
+| Fault | Release | Worth | First line |
+|---|---|---|---|"""
+
+
+def say(line: str) -> None:
+    """Print a line at once."""
+    sys.stdout.write(f"{time.strftime('%H:%M:%S')} {line}\n")
+    sys.stdout.flush()
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Read the command line."""
+    parser = argparse.ArgumentParser(prog="python -m testbed.corpus.kept_logs", description=__doc__)
+    commands = parser.add_subparsers(dest="command", required=True)
+    recording = commands.add_parser("record", help="keep the logs of faults that the archive lacks")
+    recording.add_argument("names", nargs="*", metavar="FAULT", help="only these, again")
+    recording.add_argument("--versions", nargs="+", default=["3.9.1 ZooKeeper", "4.3.0 KRaft"], metavar="VERSION")
+    recording.add_argument("--minutes", type=float, default=25.0, help="begin none after so many minutes")
+    showing = commands.add_parser("show", help="what `kafka-audit logs` says of each run alone")
+    showing.add_argument("names", nargs="*", metavar="FAULT", help="the whole text of these")
+    commands.add_parser("docs", help="write docs/logs-corpus.md")
+    options = parser.parse_args(arguments)
+    if options.command == "docs":
+        Path("docs/logs-corpus.md").write_text(page())
+        return 0
+    if options.command == "show":
+        for run, logs in read().items():
+            if run[0] in options.names:
+                sys.stdout.write(f"== {run}\n{diagnosed(logs)}\n")
+        for row in () if options.names else table():
+            sys.stdout.write(f"{row[0]:34} {row[1]:16} {row[2]:10} {row[3]}\n")
+        return 0
+    known = read()
+    wanted = [
+        (fault, version)
+        for version in options.versions
+        for fault in sorted(faults().values(), key=lambda one: (one.alone, one.preset != "plain", one.preset))
+        if version in fault.versions
+        and (fault.id in options.names if options.names else not any(fault.id == name for name, _ in known))
+    ]
+    say(f"{record(wanted, options.minutes)} kept")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
