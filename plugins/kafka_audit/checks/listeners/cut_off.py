@@ -181,7 +181,8 @@ def cut_off(case: Case) -> StoryFacts:
 
 def _own_host(case: Case) -> tuple[str, ...]:
     """Return the addresses if each host takes all of them for itself, and the cluster has several hosts (KA303, HIGH)."""
-    far = {f.resource.name for f in case.findings if f.code == "KA303" and f.status is Status.FAIL and f.severity >= Severity.HIGH}
+    failed = (f for f in case.findings if f.code == "KA303" and f.status is Status.FAIL)
+    far = {f.resource.name for f in failed if f.severity >= Severity.HIGH}
     own = tuple(end.address for end in case.endpoints if end.resource in far and means_itself(end.host))
     return own if len(own) == len(case.endpoints) else ()
 

@@ -57,6 +57,14 @@ class Session:
     client: KazooClient
     access: ZookeeperAccess
 
+    def children(self, path: str, seconds: float) -> list[str]:
+        """Return the names below a znode; raises ReadError."""
+        try:
+            names: list[str] = self.client.get_children_async(path).get(timeout=seconds)
+        except (KazooException, KazooTimeoutError) as error:
+            raise self.as_read_error(error, path) from error
+        return names
+
     def as_read_error(self, error: Exception, path: str | None = None) -> ReadError:
         """Return the row's parts for what kazoo raised."""
         if isinstance(error, NoAuthError):

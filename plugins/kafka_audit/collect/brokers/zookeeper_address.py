@@ -3,9 +3,6 @@
 import os
 from collections.abc import Mapping
 
-from kazoo.exceptions import KazooException
-from kazoo.handlers.threading import KazooTimeoutError
-
 from kafka_audit.clients.budget import Budget
 from kafka_audit.clients.credentials import ClusterLogins
 from kafka_audit.clients.protocol.conversation import ClientOptions, Conversation
@@ -52,6 +49,6 @@ def _may_be_read(connect: str, budget: Budget) -> bool:
     access = ZookeeperAccess(connect=connect)
     try:
         with open_session(access, _SESSION_S, {}, budget) as session:
-            return bool(session.client.get_children_async(_IDS).get(timeout=_SESSION_S))
-    except (ReadError, UsageError, KazooException, KazooTimeoutError):
+            return bool(session.children(_IDS, _SESSION_S))
+    except (ReadError, UsageError):
         return False
