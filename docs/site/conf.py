@@ -29,7 +29,7 @@ NAVIGATION = {
     "Airflow": ("/docs/airflow", "/docs/docker-compose", "/docs/kubernetes", "Managed Airflow </docs/managed-airflow>"),
     "Spark and the store": ("/docs/spark",),
     "Clusters and logins": ("/docs/clusters", "/docs/logins"),
-    "Reading a report": ("The page in Airflow </docs/page>", "/docs/errors", "/docs/history", "/docs/bundles", "/docs/logs"),
+    "Reading a report": ("The page in Airflow </docs/page>", "/docs/progress", "/docs/errors", "/docs/history", "/docs/bundles", "/docs/logs"),
     "Checks": ("/docs/checks/index",),
     "Lint": ("/docs/lint", "/docs/lint-examples", "/docs/differential"),
     "Restarts and migrations": ("/docs/what-if", "/docs/migrations"),
