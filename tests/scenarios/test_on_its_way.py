@@ -6,7 +6,7 @@ import pytest
 
 from scenarios.audits import Audits, failing, finding_of
 from testbed import Bed
-from testbed.topics import await_reassigned, configure_topic, reassign, throttle
+from testbed.topics import await_reassigned, configure_topic, prepare_transaction, reassign, throttle
 
 pytestmark = [pytest.mark.bed, pytest.mark.scenario]
 
@@ -107,3 +107,38 @@ def test_a_follower_that_catches_up(bed_and_cluster, tmp_path):
     configure_topic(cluster, "large", {THROTTLED: None})
     cluster.await_settled()
     assert audits.by_command("far").report["progress"] == []
+
+
+@pytest.mark.parametrize("release", ["3.9.1", "4.3.0"])
+def test_a_transaction_that_is_prepared_is_never_to_be_aborted(release, tmp_path):
+    with Bed(tmp_path / "bed", keep_logs=tmp_path / "logs") as bed:
+        cluster = bed.cluster(release) if release < "4" else bed.kraft(release, controllers=1)
+        cluster.create_topic("pay", {0: [1, 2]})
+        configure_topic(cluster, "pay", {"min.insync.replicas": "1"})
+        cluster.await_settled()
+        audits = Audits(bed, cluster, tmp_path / "audits")
+        audits.describe("hasty", progress={"transaction": 0.1})
+        cluster.brokers[2].stop()
+        prepare_transaction(cluster, "pay", 0)
+
+        first = audits.by_command("hasty")
+        begun = finding_of(first.report, "KA614", "topic/pay/partition/0")
+        assert (begun["status"], begun["evidence"]["state"]) == ("UNKNOWN", "PrepareCommit"), first.said
+        time.sleep(8)
+        audit = audits.by_command("hasty")
+        hangs = finding_of(audit.report, "KA614", "topic/pay/partition/0")
+        assert (hangs["status"], hangs["severity"]) == ("FAIL", "HIGH"), audit.said
+        assert "is prepared (PrepareCommit) and does not end" in hangs["message"]
+        assert "Never abort it" in hangs["remediation"]
+        assert "--start-offset" not in audit.said
+        (row,) = rows(audit, "transaction")
+        assert (row["state"], row["clients_wait"]) == ("standing", True)
+
+        cluster.brokers[2].start()
+        cluster.await_settled()
+        for _ in range(20):
+            audit = audits.by_command("hasty")
+            if not rows(audit, "transaction"):
+                break
+            time.sleep(3)
+        assert finding_of(audit.report, "KA614", "topic/pay/partition/0")["lifecycle"] == "resolved", audit.said

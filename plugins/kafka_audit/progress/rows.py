@@ -6,11 +6,13 @@ from types import MappingProxyType
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.progress import ProgressRow, progress_kinds
 from kafka_audit.progress.copies import Copies
+from kafka_audit.progress.migrations import migrations
 from kafka_audit.progress.rule import Observed, ProgressTimes, judged
 from kafka_audit.progress.transactions import OpenTransactions
 
 _KINDS: Mapping[str, Callable[[ClusterView], Iterable[Observed]]] = MappingProxyType(
     {
+        "migration": migrations,
         "reassignment": lambda view: view.derived(Copies).reassignments(),
         "catch_up": lambda view: view.derived(Copies).catch_ups(),
         "transaction": lambda view: view.derived(OpenTransactions).rows(),
