@@ -48,8 +48,8 @@ def cluster(request, tmp_path):
         yield bed, cluster
 
 
-def of_family(report, *, at_least="INFO"):
-    """Return what fails of the family, by code."""
+def of_family(report, *, at_least="LOW"):
+    """Return what fails of the family, by code; that something moves, at INFO, is no fault."""
     found = {}
     for code, resource in failing(report, at_least=at_least):
         if code.startswith("KA6"):
@@ -63,6 +63,7 @@ def partitions(*names):
 
 def put_through(cluster, watch):
     """Put faults into the cluster, one after the other, and take them out again."""
+    watch.describe("far", progress={"reassignment": 0, "catch_up": 0, "deletion": 0})  # looks are seconds apart
     watch.look("whole")
 
     configure_topic(cluster, "pair", {"min.insync.replicas": "2"})

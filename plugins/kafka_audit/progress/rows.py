@@ -8,6 +8,7 @@ from kafka_audit.model.progress import ProgressRow, progress_kinds
 from kafka_audit.progress.copies import Copies
 from kafka_audit.progress.migrations import migrations
 from kafka_audit.progress.rule import Observed, ProgressTimes, judged
+from kafka_audit.progress.states import deletions, loading_coordinators
 from kafka_audit.progress.transactions import OpenTransactions
 
 _KINDS: Mapping[str, Callable[[ClusterView], Iterable[Observed]]] = MappingProxyType(
@@ -15,6 +16,8 @@ _KINDS: Mapping[str, Callable[[ClusterView], Iterable[Observed]]] = MappingProxy
         "migration": migrations,
         "reassignment": lambda view: view.derived(Copies).reassignments(),
         "catch_up": lambda view: view.derived(Copies).catch_ups(),
+        "coordinator": loading_coordinators,
+        "deletion": deletions,
         "transaction": lambda view: view.derived(OpenTransactions).rows(),
     }
 )
