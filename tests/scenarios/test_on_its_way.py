@@ -114,6 +114,8 @@ def test_a_transaction_that_is_prepared_is_never_to_be_aborted(release, tmp_path
     with Bed(tmp_path / "bed", keep_logs=tmp_path / "logs") as bed:
         cluster = bed.cluster(release) if release < "4" else bed.kraft(release, controllers=1)
         cluster.create_topic("pay", {0: [1, 2]})
+        cluster.create_topic("__transaction_state", {0: [0, 1, 2], 1: [1, 2, 0], 2: [2, 0, 1]})
+        configure_topic(cluster, "__transaction_state", {"cleanup.policy": "compact"})
         configure_topic(cluster, "pay", {"min.insync.replicas": "1"})
         cluster.await_settled()
         audits = Audits(bed, cluster, tmp_path / "audits")
