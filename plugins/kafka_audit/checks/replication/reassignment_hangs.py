@@ -7,6 +7,8 @@ from kafka_audit.differences.tables import LISTED, ReassignedState
 from kafka_audit.model.text import counted, listing
 from kafka_audit.progress.rows import progress_of
 
+_ASKED = "zookeeper /admin/reassign_partitions"
+
 
 @check(code="KA608", severity=Severity.MEDIUM, parts=("topics",))
 def reassignment_hangs(view: ClusterView) -> Judgements:
@@ -50,6 +52,9 @@ def _unknown(view: ClusterView) -> dict[str, str]:
         error = max((read.error for read in asked if read.error), default="no broker was read")
         needs = max((read.needs for read in asked if read.needs), default="Describe on Cluster")
         return {"error": f"reassignments were not read: {error}", "needs": needs}
+    for read in view.last_reads:
+        if read.operation == _ASKED and read.outcome == "failed":
+            return {"error": f"reassignments were not read: {read.error}", "needs": read.needs or "read on that znode"}
     gap = view.min_isr_gap
     if gap is not None and gap.topics_unread:
         return {"error": gap.error, "needs": gap.needs}
