@@ -44,7 +44,7 @@ class OpenTransactions:
             return {"error": f"a partition of {TOPIC} has no leader", "needs": "a leader of that partition"}
         if not silent and self._view.brokers:
             return None
-        needs = "an answer of each broker to ListTransactions"
+        needs = "an answer of each broker to ListTransactions (Kafka 3.0 or later)"
         gaps = (reads.gap(broker) for broker in silent)
         return next((gap for gap in gaps if gap is not None), {"error": "not every coordinator was asked", "needs": needs})
 
