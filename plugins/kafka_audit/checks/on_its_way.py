@@ -35,11 +35,11 @@ def under_way(view: ClusterView, rows: Sequence[ProgressRow], number: str, **evi
     elif moving:
         slowest = max(moving, key=lambda row: (row.minutes_left is None, row.minutes_left or 0, row.minutes))
         what = f"{start_upper(number)}{', of which' if len(moving) > 1 else ':'} {slowest.what}: {how_far(slowest)}"
-        reported: dict[str, object] = {"what": what, "minutes_left": slowest.minutes_left, "brokers": brokers_of(slowest)}
+        reported: dict[str, object] = {"what": what, "minutes_left": slowest.minutes_left, "brokers": brokers_on_the_way(slowest)}
         reported |= {"repair": "wait until it is done"}
         yield view.judge("cluster", Status.FAIL, {**evidence, **reported}, severity=Severity.INFO)
 
 
-def brokers_of(row: ProgressRow) -> list[int]:
+def brokers_on_the_way(row: ProgressRow) -> list[int]:
     """Return the brokers that take part."""
     return [broker for party in row.parties if (broker := Resource.of(party).broker) is not None]

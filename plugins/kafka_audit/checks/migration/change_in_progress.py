@@ -1,6 +1,6 @@
 from kafka_audit.checks import ClusterView, Judgements, Severity, Status, gate_check
 from kafka_audit.checks.migration.common import already_migrated
-from kafka_audit.checks.on_its_way import brokers_of
+from kafka_audit.checks.on_its_way import brokers_on_the_way
 from kafka_audit.differences.tables import DeletedTopic
 from kafka_audit.model.tables import Reassignment, Registry
 from kafka_audit.model.text import counted
@@ -29,7 +29,7 @@ def change_in_progress(view: ClusterView) -> Judgements:
         first = min(resources, default="none")
         evidence: dict[str, object] = {"what": change, "count": counted(counts[change], "resource"), "first": first}
         evidence["far"] = how_far(rows[first]) if first in rows else "how far it is is not known"
-        evidence["brokers"] = brokers_of(rows[first]) if first in rows else None
+        evidence["brokers"] = brokers_on_the_way(rows[first]) if first in rows else None
         if resources:
             yield view.judge(f"change/{change}", Status.FAIL, evidence)
         elif gap:
