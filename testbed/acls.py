@@ -35,12 +35,12 @@ class Acl:
 
 
 def auditor_grants(principal: str = "User:auditor") -> tuple[Acl, ...]:
-    """Return the grants an audit asks for: Describe, DescribeConfigs on cluster and topics, Describe on groups."""
+    """Return the grants an audit asks for: Describe, DescribeConfigs on cluster and topics, Describe on groups, transactions."""
     return (
         *(Acl(principal=principal, operation=operation) for operation in ("Describe", "DescribeConfigs")),
         *(
             Acl(principal=principal, operation=operation, resource="Topic", name="*")
             for operation in ("Describe", "DescribeConfigs")
         ),
-        Acl(principal=principal, operation="Describe", resource="Group", name="*"),
+        *(Acl(principal=principal, operation="Describe", resource=kind, name="*") for kind in ("Group", "TransactionalId")),
     )

@@ -61,6 +61,7 @@ def clusters_yaml(cluster: BaseCluster, name: str) -> str:
         + f"    properties: {json.dumps([str(folder / 'server.properties')])}\n"
         f"    logs: {{paths: {json.dumps(logs)}}}\n"
         f"    expect: {{brokers: {len(cluster.brokers)}}}\n"
+        "    progress: {deletion: 0.05}\n"  # audits of the bed are seconds apart
     )
 
 

@@ -91,11 +91,16 @@ class Migration:
             server.launch()
         self._await("KRaft controllers wait for brokers", lambda: self._logged(re.compile(r"WAIT_FOR_BROKERS")), START_SECONDS)
 
-    def prepare_brokers(self) -> None:
-        """Restart one broker after the other with migration enabled, and wait until the controllers have taken over."""
-        for broker in self._cluster.brokers.values():
-            self._bed.say(f"broker {broker.id} is restarted, ready for the migration")
-            self._restart(broker.id, {**self._quorum, ENABLE: "true"})
+    def prepare_brokers(self, ids: Iterable[int] | None = None) -> None:
+        """Restart one broker after the other with migration enabled, and wait until the controllers have taken over.
+
+        If only some `ids` are, the controllers wait for the others.
+        """
+        for broker in self._cluster.brokers if ids is None else ids:
+            self._bed.say(f"broker {broker} is restarted, ready for the migration")
+            self._restart(broker, {**self._quorum, ENABLE: "true"})
+        if ids is not None:
+            return
         self._await("KRaft controllers take over", lambda: self._logged(_TAKEN_OVER), START_SECONDS)
         self.await_views()
 

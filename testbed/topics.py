@@ -71,6 +71,13 @@ def hang_transaction(cluster: BaseCluster, topic: str, partition: int, age_s: in
     _demand(refused, f"a transaction in {topic}-{partition}")
 
 
+def prepare_transaction(cluster: BaseCluster, topic: str, partition: int, age_s: int = 3600) -> None:
+    """Commit a transaction that stays prepared: min.insync.replicas is 2 when its markers come, and one replica is in sync."""
+    place = {"topic": topic, "partition": partition}
+    refused = cluster.ask_topics("prepare", at=_leader(cluster, topic, partition), age_s=age_s, **place)
+    _demand(refused, f"a prepared transaction in {topic}-{partition}")
+
+
 def _leader(cluster: BaseCluster, topic: str, partition: int) -> int:
     return next(int(view.topics[topic][partition]["leader"]) for view in cluster.views().values())
 

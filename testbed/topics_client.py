@@ -34,6 +34,7 @@ ELECTION_NOT_NEEDED = 84
 UNKNOWN_PRODUCER = 987_654
 UPGRADE, SAFE_DOWNGRADE = 1, 2
 CAUGHT_UP_MS = 1500
+SETTLED_S = 3.0  # until brokers know a topic's new setting
 
 
 def refusal(answers: list[Any], *harmless: int) -> str | None:
@@ -107,6 +108,23 @@ def hang(options: dict[str, Any], *, address: str, topic: str, partition: int, a
     return next(
         (f"error {response.error_code}" for response in answer.responses[0].partition_responses if response.error_code), None
     )
+
+
+def prepare(options: dict[str, Any], *, address: str, topic: str, partition: int, age_s: int) -> str | None:
+    """Commit a transaction of which a partition takes no marker, as its ISR is too small by then; return a refusal.
+
+    The producer is told that it is committed: the coordinator answers once it has prepared it.
+    """
+    producer = KafkaProducer(bootstrap_servers=[address], transactional_id="tx-prepared", max_block_ms=60_000, **options)
+    producer.init_transactions()
+    producer.begin_transaction()
+    stamp = round(time.time() - age_s) * 1000
+    producer.send(topic, b"prepared", partition=partition, timestamp_ms=stamp).get(timeout=60)
+    refused = configure(options, address=address, topic=topic, broker=-1, keys={"min.insync.replicas": "2"})
+    time.sleep(SETTLED_S)
+    producer.commit_transaction()
+    producer.close()
+    return refused
 
 
 def finalize(options: dict[str, Any], *, address: str, feature: str, level: int, upgrade: bool) -> str | None:
@@ -196,6 +214,7 @@ COMMANDS: dict[str, Callable[..., object]] = {
     "await-endpoint": await_endpoint,
     "write-metadata": write_metadata,
     "hang": hang,
+    "prepare": prepare,
     "finalize": finalize,
     "reassign": reassign,
     "reassigning": reassigning,

@@ -277,3 +277,12 @@ def test_a_process_that_is_killed_while_it_sends_sends_nothing_twice_and_loses_n
     rest = channel.hears(audited if again == "the same audit" else history.audit(*failures), history.now)
     assert sorted(heard[sent:]) == sorted((message.change, message.alert.condition.cause) for message in rest)
     assert channel.hears(history.audit(*failures), history.now) == ()
+
+
+def test_what_stands_still_is_heard_when_it_begins_and_when_it_moves_again(tell):
+    """While it stands, its headline counts minutes; while it moves, there is nothing to say until it stands again."""
+    tell.channel.limits = AlertLimits(fail_on="medium", remind=None)
+    stands = ("KA608", "topic/large/partition/0", "MEDIUM", {})
+    moves = ("KA608", "cluster", "INFO", {})
+    heard = [changes(tell(*one)) for one in ((moves,), (stands,), (stands,), (stands,), (moves,), (moves,), ())]
+    assert heard == [[], ["NEW"], [], [], ["RESOLVED"], [], []]

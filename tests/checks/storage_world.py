@@ -3,19 +3,24 @@
 log_dirs:   by broker id and path what differs from a dir in use: {error, total, usable, replicas, held, offsets, future, holds}.
             `held` is in GiB, `offsets` in MiB; `future` is {topic-partition: [offset lag, size]}, `holds` the partitions in one
             of several dirs by topic (not there: of an old snapshot). A broker that is not named has one dir, `/data`.
+copied:     by topic-partition and broker id, the bytes of replicas that are copied (not there: of an old snapshot).
 leadership: answers to ListOffsets that nobody would expect: {broker, of: topic-partition, error, listed: whether a view lists it
             as offline}, and by `asked` of a broker id what differs from the counts that follow from the topics; `unasked` are
             brokers that nothing was asked.
 coordinators: by broker id, the error of its group coordinator; asked where __consumer_offsets exists.
 eligible:   by topic-partition {eligible, last_known, leader}: who may lead where no broker of the ISR does, as broker 0 tells it.
 groups:     consumer groups by name, `{at, client, host, partitions}`: the broker that coordinates it, and its one member.
-transactions: {of: topic-partition, stable, end, older_s}: transactions that are open for too long.
+transactions: {of: topic-partition, stable, end, older_s}: transactions that are open for too long. Where there are some, each
+            broker is asked for those that it coordinates.
+coordinated: {of, id, state, at: the coordinator, producer, epoch, began_s, timeout_s}: transactions that a coordinator has.
 """
 
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from kafka_audit.model.tables import (
+    CoordinatedTransaction,
+    CopiedReplica,
     DiskReplicas,
     EligibleReplicas,
     GroupCoordinator,
@@ -30,7 +35,9 @@ from kafka_audit.model.tables import (
 
 World = Mapping[str, Any]
 GIGABYTE = 10**9
+STARTED_MS = 1700000100000  # of `base.yaml`
 COMMITTED = "read_committed offsets"
+COPIED = "DescribeLogDirs of copied replicas"
 
 
 def reads_of_disks(world: World, observer: str) -> tuple[str, ...]:
@@ -39,9 +46,11 @@ def reads_of_disks(world: World, observer: str) -> tuple[str, ...]:
     if not number.isdigit():
         return ()
     committed = (COMMITTED,) if "__transaction_state" in world["topics"] else ()
+    copied = (COPIED,) if any(int(number) in held for held in world["copied"].values()) else ()
     unasked = int(number) in world["leadership"].get("unasked", ())
+    committed += ("ListTransactions",) if committed and world["transactions"] else ()
     committed += ("ListGroups",) if "__consumer_offsets" in world["topics"] else ()
-    return ("DescribeLogDirs",) if unasked else ("DescribeLogDirs", "ListOffsets", *committed)
+    return ("DescribeLogDirs",) if unasked else ("DescribeLogDirs", *copied, "ListOffsets", *committed)
 
 
 def stored(sample: int, world: World, failed: set[tuple[str, str]]) -> Iterator[Row]:
@@ -63,16 +72,26 @@ def stored(sample: int, world: World, failed: set[tuple[str, str]]) -> Iterator[
             )
             for path, log_dir in world["log_dirs"].get(broker, {"/data": {"replicas": assigned}}).items():
                 yield from _log_dir(head, path, log_dir)
+        if (observer, COPIED) not in failed:
+            yield from _copied(head, world)
         if (observer, "ListOffsets") not in failed:
             yield from _leadership(head, world)
         if "__consumer_offsets" in world["topics"] and (observer, "ListGroups") not in failed:
             yield GroupCoordinator(**head, error=world["coordinators"].get(broker, 0))
-        if (observer, COMMITTED) not in failed:
-            yield from _transactions(head, world)
+        yield from _transactions(head, world, failed)
 
 
-def _transactions(head: World, world: World) -> Iterator[Row]:
-    for transaction in world["transactions"]:
+def _copied(head: World, world: World) -> Iterator[Row]:
+    for name, held in world["copied"].items():
+        topic, _, number = name.rpartition("-")
+        if head["broker_id"] in held:
+            yield CopiedReplica(**head, topic=topic, partition=int(number), size_bytes=held[head["broker_id"]])
+
+
+def _transactions(head: World, world: World, failed: set[tuple[str, str]]) -> Iterator[Row]:
+    if (head["observer"], "ListTransactions") not in failed:
+        yield from _coordinated(head, world)
+    for transaction in () if (head["observer"], COMMITTED) in failed else world["transactions"]:
         topic, _, number = transaction["of"].rpartition("-")
         if world["topics"][topic]["partitions"][int(number)]["leader"] == head["broker_id"]:
             offsets = {
@@ -81,6 +100,21 @@ def _transactions(head: World, world: World) -> Iterator[Row]:
                 "older_than_ms": 1000 * transaction["older_s"],
             }
             yield OldTransaction(**head, topic=topic, partition=int(number), **offsets)
+
+
+def _coordinated(head: World, world: World) -> Iterator[Row]:
+    for known in world["coordinated"]:
+        if known["at"] == head["broker_id"]:
+            yield CoordinatedTransaction(
+                **head,
+                transactional_id=known["id"],
+                producer_id=known["producer"],
+                producer_epoch=known["epoch"],
+                state=known["state"],
+                started_ms=STARTED_MS - 1000 * known["began_s"],
+                timeout_ms=1000 * known["timeout_s"],
+                partitions=(known["of"],),
+            )
 
 
 def _log_dir(head: World, path: str, log_dir: World) -> Iterator[Row]:

@@ -1,5 +1,7 @@
 """Checks of partitions where there are more than the difference tables list."""
 
+from dataclasses import replace
+
 import pytest
 
 from kafka_audit.checks import catalogue
@@ -19,7 +21,8 @@ def view(*rows, total=20_000, deleting=0):
     times = {"started_ms": 1, "finished_ms": 2}
     rows_of_sample = (made(SnapshotInfo, **times), made(Sample, **times))
     snapshot = Snapshot(snapshot_id="s", cluster="c", cluster_id="i", rows=rows_of_sample)
-    return ClusterView(snapshot, None, Differences.from_rows(DIFFERENCES, (counted, *rows)))
+    previous = replace(snapshot, rows=(made(Sample, started_ms=1 - 3_600_000, finished_ms=0),))
+    return ClusterView(snapshot, previous, Differences.from_rows(DIFFERENCES, (counted, *rows)))
 
 
 def state(number, kind):

@@ -68,6 +68,7 @@ WORDS: Mapping[str, Collection[str]] = {
     "eligible/*": {"eligible", "last_known", "leader"},
     "groups/*": {"at", "client", "host", "partitions"},
     "transactions/*": {"of", "stable", "end", "older_s"},
+    "coordinated/*": {"of", "id", "state", "at", "producer", "epoch", "began_s", "timeout_s"},
     "planned_upgrade": _columns(PlannedUpgrade),
     "verdicts/*": _columns(Verdict),
 }

@@ -16,6 +16,7 @@ worked; a case patches them where something does not:
     slow:       by broker id, milliseconds of reads by operation.
     identities: {to, answered_by, kafka_cluster_id}: who answers at a broker's endpoints; `asked: false` for no row.
 
+    ordinary:   by kind of progress, minutes in which its measure may stay the same, as the cluster file has them.
     reassigning: {topic, partition, adding, removing}; a topic's `config` is what it sets for itself.
 
     planned_nodes, planned_upgrade ({version, oldest_client}), verdicts: what a gate before a change has besides.
@@ -50,6 +51,7 @@ from kafka_audit.model.tables import (
     BrokerConfig,
     BrokerIdentity,
     BrokerView,
+    OrdinaryTime,
     PlannedNode,
     PlannedUpgrade,
     Probe,
@@ -75,6 +77,8 @@ from told_failures import with_failure
 World = Mapping[str, Any]
 LAYERED = ("world", "now", "before", "previous")
 """The keys of a case that hold worlds."""
+HOUR_MS = 3_600_000
+"""How long before a snapshot its previous one was taken, where a case does not say when."""
 CLUSTER = "prod"
 """What the cluster file calls each of these clusters."""
 LISTING = "ListPartitionReassignments"
@@ -145,7 +149,9 @@ def snapshots(base: World, name: str, case: World) -> tuple[Snapshot, Snapshot |
     current = _snapshot(name, [_whole(world, usual) for world in worlds], case.get("sample_times", {}))
     if "previous" not in case:
         return current, None
-    return current, _snapshot(f"{name}-previous", [_whole(_laid(base, case["previous"]), usual)], {})
+    earlier = _whole(_laid(base, case["previous"]), usual)
+    before_ms = 0 if "started_ms" in (case["previous"] or {}).get("info", ()) else HOUR_MS
+    return current, _snapshot(f"{name}-previous", [earlier], {}, before_ms)
 
 
 def _whole(world: World, usual: World) -> World:
@@ -172,13 +178,17 @@ def _state(told: World) -> World:
     return state | told
 
 
-def _snapshot(name: str, worlds: list[World], times: Mapping[int, World]) -> Snapshot:
+def _snapshot(name: str, worlds: list[World], times: Mapping[int, World], before_ms: int = 0) -> Snapshot:
+    """Return the snapshot of samples; `before_ms` is how long before what its worlds say it was taken."""
     rows: list[Row] = []
     if worlds:
-        rows += [SnapshotInfo(**worlds[-1]["info"], samples=len(worlds)), *_configs(worlds[-1]), *files(worlds[-1])]
+        info = worlds[-1]["info"]
+        info = info | {key: info[key] - before_ms for key in ("started_ms", "finished_ms")}
+        rows += [SnapshotInfo(**info, samples=len(worlds)), *_configs(worlds[-1]), *files(worlds[-1])]
+        rows += [OrdinaryTime(kind=kind, minutes=minutes) for kind, minutes in worlds[-1]["ordinary"].items()]
         rows += [*feature_rows(worlds[-1]), *controller_config_rows(worlds[-1])]
     for number, world in enumerate(worlds, start=1):
-        started = world["info"]["started_ms"] + 6000 * number
+        started = world["info"]["started_ms"] - before_ms + 6000 * number
         sample = {"sample": number, "started_ms": started, "finished_ms": started + 400, "reason": "first"} | times.get(
             number, {}
         )

@@ -18,8 +18,12 @@ from kafka.protocol.admin import (
     DescribeLogDirsResponse,
     DescribeTopicPartitionsRequest,
     DescribeTopicPartitionsResponse,
+    DescribeTransactionsRequest,
+    DescribeTransactionsResponse,
     ListGroupsResponse,
     ListPartitionReassignmentsResponse,
+    ListTransactionsRequest,
+    ListTransactionsResponse,
 )
 from kafka.protocol.consumer import ListOffsetsRequest, ListOffsetsResponse
 from kafka.protocol.metadata import ApiVersionsResponse, MetadataRequest, MetadataResponse
@@ -282,11 +286,13 @@ class Serving(FakeBroker):
         self.groups = {}
         self.groups_error = 0
         self.new_groups = {}
+        self.transactions = {}  # id -> (state, start, time-out, {topic: partitions})
+        self.transactions_error = 105  # of an id that it does not have
 
     def _answer(self, connection, request):
         key, version, correlation = struct.unpack_from("!hhi", request)
         answers = {2: self._offsets, 15: self._describe_groups, 16: self._list_groups, 69: self._describe_new_groups}
-        answers[75] = self._describe_partitions
+        answers |= {65: self._describe_transactions, 66: self._list_transactions, 75: self._describe_partitions}
         if key not in answers or key in self.mute:
             super()._answer(connection, request)
             return
@@ -330,6 +336,32 @@ class Serving(FakeBroker):
             topics.append(kind(error_code=self.leaderless_error, name=topic, topic_id=uuid.UUID(int=7), partitions=[partition]))
         after = [DescribeTopicPartitionsResponse.Cursor(topic_name=name, partition_index=number) for name, number in left[1:2]]
         return DescribeTopicPartitionsResponse(version=version, topics=topics, next_cursor=after[0] if after else None)
+
+    def _list_transactions(self, version, request):
+        states = ListTransactionsRequest.decode(request, version=version, header=True).state_filters
+        kind = ListTransactionsResponse.TransactionState
+        listed = [
+            kind(transactional_id=name, producer_id=7, transaction_state=state)
+            for name, (state, *_) in self.transactions.items()
+            if state in states
+        ]
+        return ListTransactionsResponse(version=version, error_code=0, unknown_state_filters=[], transaction_states=listed)
+
+    def _describe_transactions(self, version, request):
+        kind = DescribeTransactionsResponse.TransactionState
+        found = []
+        for name in DescribeTransactionsRequest.decode(request, version=version, header=True).transactional_ids:
+            state, start, time_out, topics = self.transactions.get(name, ("", -1, 0, {}))
+            code = 0 if name in self.transactions else self.transactions_error
+            fields = {
+                "transaction_timeout_ms": time_out,
+                "transaction_start_time_ms": start,
+                "producer_id": 7,
+                "producer_epoch": 3,
+            }
+            named = [kind.TopicData(topic=topic, partitions=numbers) for topic, numbers in topics.items()]
+            found.append(kind(error_code=code, transactional_id=name, transaction_state=state, topics=named, **fields))
+        return DescribeTransactionsResponse(version=version, transaction_states=found)
 
     def _list_groups(self, version, _request):
         kinds = {name: (kind, "classic") for name, (_, kind, _) in self.groups.items()}

@@ -1,5 +1,7 @@
 """Kafka 3.9.1 on its way from ZooKeeper to KRaft: every phase is told by its name, and nothing that belongs to it is a fault."""
 
+import time
+
 import pytest
 
 from scenarios import beds
@@ -22,10 +24,18 @@ def assert_phase(audit, phase, state):
     assert failing(audit.report, at_least="HIGH") == set(), audit.said
     assert audit.code == 0, audit.said
     (found,) = [f for f in audit.report["findings"] if f["code"] == "KA909"]
+    assert [row["kind"] for row in audit.report["progress"] if row["kind"] == "migration"] == ["migration"] * (
+        phase != "finished"
+    )
     assert (found["severity"], found["status"], found["evidence"]["phase"]) == ("INFO", "FAIL", phase)
     assert state in found["message"]
     # No word that only a cluster at rest deserves: /controller names no broker, and Metadata any.
     assert not {code for code, _ in failing(audit.report)} & {"KA201", "KA202", "KA204", "KA205", "KA105", "KA113"}
+
+
+def migration(audit):
+    (row,) = [row for row in audit.report["progress"] if row["kind"] == "migration"]
+    return row
 
 
 def written_by(cluster):
@@ -39,8 +49,21 @@ def test_each_phase_is_named_and_none_is_a_fault(bed, cluster, tmp_path):
 
     before = written_by(cluster)
     moving.start_controllers()
-    assert_phase(audits.by_command("far"), "prepared", "no broker is prepared")
+    waiting = audits.by_command("far")
+    assert_phase(waiting, "prepared", "no broker is prepared")
+    assert migration(waiting)["waits_for"] == "brokers 0, 1 and 2, without zookeeper.metadata.migration.enable=true"
+    moving.prepare_brokers([0, 1])
+    audits.describe("hasty", progress={"migration": 0.1})
+    moved = audits.by_command("hasty")
+    assert (migration(moved)["state"], migration(moved)["share"]) == ("unknown", None), moved.said
+    time.sleep(8)
+    stands = audits.by_command("hasty")
+    assert migration(stands)["waits_for"] == "broker 2, without zookeeper.metadata.migration.enable=true"
+    assert migration(stands)["state"] == "standing", stands.said
+    found = finding_of(stands.report, "KA909", "cluster")
+    assert (found["severity"], found["evidence"]["missing"]) == ("MEDIUM", [2])
     moving.prepare_brokers()
+    assert migration(audits.by_command("hasty"))["state"] == "moving"
     assert_phase(audits.by_dag("far", "dual-write.log"), "dual write", "KRaft controller 200 has taken over")
     for _ in range(2):
         moving.restart_controllers()

@@ -21,6 +21,7 @@ clusters:
     properties: ["s3://AKIA:hun/ter2hunter2@conf/s-{broker_id}.properties", "/etc/kafka/server-{broker_id}.properties"]
     logs: {command: [sh, -c, "PASSWORD=hunter2 kubectl logs kafka-{broker_id}"]}
     expect: {brokers: 3}
+    progress: {reassignment: 30}
     mute: [{code: KA607, resource: "cluster", reason: "the password is hunter2", owner: "hunter2", until: 2027-01-31}]
 """  # noqa: E501 -- a file
 
@@ -49,6 +50,7 @@ def test_what_is_no_secret_says_how_the_cluster_is_audited(tmp_path):
     assert found["vantages"][0] == {"name": "here", "role": "client", "command": ["sshpass", "***"]}
     assert found["properties"] == ["s3://***", "/etc/kafka/server-{broker_id}.properties"]
     assert found["mute"] == [{"code": "KA607", "resource": "cluster", "reason": "***", "owner": "***", "until": "2027-01-31"}]
+    assert found["progress"] == {"reassignment": 30.0}
     assert (found["expect"], found["limits"]["read_s"]) == ({"brokers": 3, "single_broker": False}, 10.0)
 
 

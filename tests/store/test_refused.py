@@ -134,7 +134,7 @@ def test_the_read_that_fails_is_one_that_checks_of_the_table_ask_for(table):
 
 
 def test_every_table_but_our_own_has_its_read():
-    ours = {"snapshot_info", "sample", "source_read"}
+    ours = {"snapshot_info", "sample", "source_read", "ordinary_time"}
     assert {table.table() for table in TABLES if not table.filled_by} == ours
     assert {table for table in TABLES if table.filled_by} == _SOURCE.keys()
 

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from kafka_audit.cluster import disagreements
 from kafka_audit.cluster.answers import gaps, observers
@@ -52,6 +52,9 @@ from kafka_audit.model.tables import (
     ViewBroker,
 )
 
+if TYPE_CHECKING:
+    from kafka_audit.model.progress import ProgressRow
+
 __all__ = ["ClusterView", "Disagreement"]
 
 _R = TypeVar("_R", bound=Row)
@@ -68,6 +71,7 @@ class ClusterView:
         """Keep the small tables of both snapshots, and the differences: `ListAge` among them where it was asked for."""
         self.snapshot = snapshot
         self.previous = previous
+        self.reported_progress: tuple[ProgressRow, ...] = ()  # of the previous report: since when things are on their way
         self.differences = differences
         self.snapshot_id = snapshot.snapshot_id
         self.cluster_id = snapshot.cluster_id
@@ -89,7 +93,9 @@ class ClusterView:
 
     def with_rows(self, rows: Iterable[Row]) -> "ClusterView":
         """Return this view with other rows in the small tables: the cluster as it would be."""
-        return ClusterView(replace(self.snapshot, rows=tuple(rows)), self.previous, self.differences)
+        view = ClusterView(replace(self.snapshot, rows=tuple(rows)), self.previous, self.differences)
+        view.reported_progress = self.reported_progress
+        return view
 
     def of(self, table: type[_R]) -> tuple[_R, ...]:
         """Return the rows of a small table of this snapshot, all samples."""
@@ -115,21 +121,15 @@ class ClusterView:
     def _log_dirs(self) -> Mapping[int, Mapping[str, LogDir]]:
         return _newest_log_dirs(self.of(LogDir))
 
-    def holds_other_bytes(self, broker: int) -> bool | None:
-        """Return whether the replicas of a broker have other sizes in all than in the previous snapshot; None if unknown.
-
-        A replica that is copied grows. Those that are written to change too, so that only the same sizes decide.
-        """
-        now, earlier = (sizes.get(broker) for sizes in self._replica_bytes)
-        return now != earlier if now and earlier else None
-
     @cached_property
-    def _replica_bytes(self) -> tuple[Mapping[int, Mapping[str, int | None]], ...]:
+    def replica_bytes(self) -> tuple[Mapping[int, int | None], Mapping[int, int | None]]:
+        """The sizes of all replicas of each broker together, now and in the previous snapshot; None where one is not known."""
         both = (self.of(LogDir), () if self.previous is None else self.previous.of(LogDir))
-        return tuple(
-            {broker: {path: row.replica_bytes for path, row in dirs.items()} for broker, dirs in _newest_log_dirs(rows).items()}
+        now, earlier = (
+            {broker: _together(row.replica_bytes for row in dirs.values()) for broker, dirs in _newest_log_dirs(rows).items()}
             for rows in both
         )
+        return now, earlier
 
     @property
     def info(self) -> SnapshotInfo | None:
@@ -540,6 +540,11 @@ class ClusterView:
     ) -> Judgement:
         """Return that a check has nothing to judge at a resource: `reason` is a positive fact."""
         return self.judge(resource, Status.NOT_APPLICABLE, {**(reported or {}), **evidence, "reason": reason})
+
+
+def _together(sizes: Iterable[int | None]) -> int | None:
+    known = list(sizes)
+    return None if None in known else sum(size or 0 for size in known)
 
 
 def _newest_log_dirs(rows: Iterable[LogDir]) -> Mapping[int, Mapping[str, LogDir]]:

@@ -15,7 +15,7 @@ from kafka_audit.clients.protocol.conversation import ClientOptions
 from kafka_audit.clients.read_error import ReadError, any_answer, clean_line
 from kafka_audit.clients.targets import Target, bootstrap_targets, flat, registered_targets
 from kafka_audit.collect import priorities, queue_vantages
-from kafka_audit.collect.brokers import broker_view, leader_questions, leader_reads, scram_users
+from kafka_audit.collect.brokers import broker_view, leader_questions, leader_reads, scram_users, transaction_states
 from kafka_audit.collect.brokers.broker_view import BrokerAsker
 from kafka_audit.collect.brokers.discovery import Discovery
 from kafka_audit.collect.brokers.inter_broker_endpoints import inter_broker_endpoints, settings_of
@@ -139,6 +139,7 @@ class Sampler:
             found = merged([found, *self._done(between)])
         found = without_zookeeper(merged([found, Collected(rows=left_out)]))
         found = merged([found, *self._done(self._jobs_on_leaders(number, targets, found))])
+        found = merged([found, *self._done(self._jobs_on_coordinators(number, targets, found.rows))])
         if again is None or again.doubt.asks_vantages:
             found = merged([found, Collected(rows=tuple(self._from_queues(number, targets, found.rows)))])
         if again is None:
@@ -395,7 +396,18 @@ class Sampler:
     def _jobs_on_leaders(self, number: int, registered: Mapping[int, Sequence[Target]], found: Collected) -> list[_Job]:
         """Return what can only be asked once it is known who is said to lead."""
         plan = leader_questions.plan_leader_questions(found, self._book)
-        askers = leader_reads.askers(found.rows, flat(registered), number, self._options(), plan)
+        targets = leader_reads.targets_to_ask(found.rows, flat(registered))
+        askers = [
+            leader_reads.LeadershipAsker(target, number, self._options(), plan, first=place == 0)
+            for place, target in enumerate(targets)
+        ]
+        return [_Job(run=asker.ask, without=asker.unanswered) for asker in askers]
+
+    def _jobs_on_coordinators(self, number: int, registered: Mapping[int, Sequence[Target]], rows: Sequence[Row]) -> list[_Job]:
+        """Return what is asked of coordinators, where a transaction is open for long."""
+        partitions = transaction_states.open_partitions(rows)
+        targets = leader_reads.targets_to_ask(rows, flat(registered)) if partitions else ()
+        askers = [transaction_states.TransactionStateAsker(target, number, self._options(), partitions) for target in targets]
         return [_Job(run=asker.ask, without=asker.unanswered) for asker in askers]
 
     def _from_queues(self, number: int, registered: Mapping[int, Sequence[Target]], rows: Sequence[Row]) -> Iterator[Row]:

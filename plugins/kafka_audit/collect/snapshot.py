@@ -56,6 +56,7 @@ from kafka_audit.model.tables import (
     GroupMember,
     LogDir,
     LogDirReplica,
+    OrdinaryTime,
     Probe,
     Reassignment,
     RegisteredBroker,
@@ -131,11 +132,12 @@ def take_snapshot(  # noqa: PLR0913 -- what a snapshot is taken of, and by what
     collected = replace(collected, rows=with_listener_names(collected.rows))
     collected = filtered(collected, logins.passwords(), budget.deadline + GRACE_S / 2)
     info = _info(cluster, started, samples, collected.rows, kraft=kraft)
+    ordinary = (OrdinaryTime(kind=kind, minutes=minutes) for kind, minutes in cluster.progress.items())
     return Snapshot(
         snapshot_id=snapshot_id,
         cluster=cluster.name,
         cluster_id=_cluster_id(cluster, collected.rows),
-        rows=(info, *collected.rows),
+        rows=(info, *ordinary, *collected.rows),
         large=collected.large,
     )
 

@@ -14,8 +14,10 @@ from kafka_audit.cluster.quorum import NO_TIMES, seconds
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.compare.connect_strings import servers_of
 from kafka_audit.differences.tables import ReplicaGap
+from kafka_audit.model.progress import ProgressRow
 from kafka_audit.model.tables import BrokerIdentity
 from kafka_audit.model.text import brokers
+from kafka_audit.progress.rows import progress_of
 
 CONTROL, REPLICATE, FOLLOW, COORDINATE = "control", "replicate", "follow", "coordinate"
 """What is to be done: the controller sends a broker what it decided (ZooKeeper mode); a follower fetches from its leader; a
@@ -378,9 +380,19 @@ class Edges:
             return Effect(state="missing", text=cut)
         if not self._lasting.get((leader, follower)):
             return Effect(state="passing", text=f"no earlier audit has broker {follower} out of these ISRs")
-        how = {True: "has changed", False: "is the same", None: "is not known"}[changed := self._view.holds_other_bytes(follower)]
-        text = f"broker {follower} was out of these ISRs in the previous audit; the size of its replicas {how} since"
-        return Effect(state="missing" if changed is False else "passing", text=text)
+        row = self._catch_ups.get((f"broker/{follower}", f"broker/{leader}"))
+        how = "is not known since"
+        if row is not None and row.state == "moving":
+            how = "has changed since"
+        elif row is not None and row.unchanged_minutes is not None:
+            ordinary = f"is the same for {row.unchanged_minutes} minutes, which is ordinary"
+            how = "is the same since" if row.state == "standing" else ordinary
+        text = f"broker {follower} was out of these ISRs in the previous audit; the size of its replicas {how}"
+        return Effect(state="missing" if row is not None and row.state == "standing" else "passing", text=text)
+
+    @cached_property
+    def _catch_ups(self) -> Mapping[tuple[str, ...], ProgressRow]:
+        return {row.parties: row for row in progress_of(self._view).of_kind("catch_up")}
 
     def _copies(self, leader: int, follower: int) -> str | None:
         """Return why a follower has something to copy; None where nothing shows that."""

@@ -16,7 +16,7 @@ def remedy(check: Check, status: Status, evidence: Mapping[str, Value]) -> Prose
     needs = clean(as_text(evidence.get("needs", "none")))
     if status is Status.UNKNOWN and needs != "none":
         return (f"Needed: {needs}",)
-    return filled_page(what_to_do(check), evidence)
+    return filled_page(what_to_do(check, as_text(evidence.get("advice", ""))), evidence)
 
 
 def filled_page(page: str, evidence: Mapping[str, Value]) -> Prose:
@@ -30,10 +30,18 @@ def _is_several(value: Value) -> bool:
     return isinstance(value, tuple) and len(value) != 1
 
 
-def what_to_do(check: Check) -> str:
-    """Return the `## What to do` section of a check's page as plain text: a paragraph is a line, list and code lines stay."""
-    section = re.search(r"^## What to do\s*\n(.*?)(?=^## |\Z)", check.doc, re.MULTILINE | re.DOTALL)
-    if section is None:
-        return ""
-    paragraphs = re.split(r"\n\s*\n", section[1].strip())
-    return "\n".join(re.sub(r"\n(?![-*] |[0-9]+[.)] | )", " ", paragraph) for paragraph in paragraphs)
+def what_to_do(check: Check, advice: str = "") -> str:
+    """Return the `## What to do` section of a check's page as plain text: a paragraph is a line, list and code lines stay.
+
+    A page may have more sections, `## What to do: prepared`, of which the one that `advice` names follows; without it, none.
+    """
+    titles = ["What to do", f"What to do: {advice}"] if advice else ["What to do"]
+    sections = (
+        re.search(rf"^## {re.escape(title)}\s*\n(.*?)(?=^## |\Z)", check.doc, re.MULTILINE | re.DOTALL) for title in titles
+    )
+    text = "\n\n".join(section[1].strip() for section in sections if section is not None)
+    return (
+        "\n".join(re.sub(r"\n(?![-*] |[0-9]+[.)] | )", " ", paragraph) for paragraph in re.split(r"\n\s*\n", text))
+        if text
+        else ""
+    )

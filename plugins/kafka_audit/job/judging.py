@@ -178,6 +178,7 @@ def _judge(
 ) -> JudgedSnapshot:
     """Return the report on one snapshot. Pure but for what measures it, and the date, from which mutes end."""
     view = measured()
+    view.reported_progress = () if previous_report is None else previous_report.progress
     changed = changes(view)
     found = findings.findings_with_lifecycle(
         view,

@@ -173,5 +173,6 @@ class Cluster:
     logs: Logs | None = None
     expect: Expect = field(default_factory=Expect)
     limits: Limits = field(default_factory=Limits)
+    progress: Mapping[str, float] = field(default_factory=dict)  # by kind, the minutes that its measure ordinarily stays the same
     keep: Keep = field(default_factory=lambda: Keep(snapshots=700))  # 700 are a week at the DAG's usual 15 minutes
     mute: tuple[Mute, ...] = ()

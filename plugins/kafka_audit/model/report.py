@@ -13,6 +13,7 @@ import msgspec
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 from kafka_audit.model.finding import Address, Confidence, Evidence, Lifecycle, SeverityName, Status
+from kafka_audit.model.progress import ProgressRow
 from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.text import LONGEST_HEADLINE
 
@@ -561,6 +562,8 @@ class Report(Struct, frozen=True, kw_only=True):
         passed_over: Earlier snapshots that were damaged, and why: what changed since them is not known.
         next_failure: null where no broker, rack or controller was read.
         quorum: null where the metadata is in ZooKeeper.
+        progress: What is on its way, those that stand still first.
+        progress_omitted: Rows of progress beyond those listed.
         origin: Only where a report is shown that was imported: another party wrote its steps and texts.
     """
 
@@ -589,6 +592,8 @@ class Report(Struct, frozen=True, kw_only=True):
     matrix: Matrix
     reach: tuple[ReachRow, ...] = ()
     views: ReportedViews = ReportedViews()
+    progress: tuple[ProgressRow, ...] = ()
+    progress_omitted: Count = 0
     origin: Literal["bundle"] | UnsetType = UNSET
 
     @property

@@ -12,6 +12,7 @@ from kafka_audit.cluster.view import ClusterView
 from kafka_audit.incidents.findings import LONGEST_EVIDENCE, is_over
 from kafka_audit.model import quoting
 from kafka_audit.model.finding import Address, Change, Finding, Incident, Lifecycle, Resource, Status
+from kafka_audit.model.progress import ProgressRow
 from kafka_audit.model.report import (
     Coverage,
     EarlierIncident,
@@ -27,8 +28,10 @@ from kafka_audit.model.report import (
 )
 from kafka_audit.model.tables import SourceRead
 from kafka_audit.model.text import clean
+from kafka_audit.progress.rows import progress_of
 from kafka_audit.report import remedies
 from kafka_audit.report.impacts import impacts
+from kafka_audit.report.on_its_way import MOST
 from kafka_audit.report.parties import matrix, quorum, reach, views
 from kafka_audit.report.storms import finding_groups
 from kafka_audit.report.what_if import next_failure
@@ -60,6 +63,7 @@ def build_report(  # noqa: PLR0913, PLR0917 -- the contract between report and a
     checks = catalogue()
     ended = _utc(view.info.finished_ms) if view.info else None
     places = {finding.fingerprint: (place, finding) for place, finding in enumerate(findings)}
+    progress = progress_of(view).all
     resolved, incomparable = _earlier_incidents(findings, incidents, previous_report)
     statuses = Counter(finding.status for finding in findings)
     return Report(
@@ -98,7 +102,15 @@ def build_report(  # noqa: PLR0913, PLR0917 -- the contract between report and a
         matrix=matrix.build_matrix(view),
         reach=reach.build_reach(view),
         views=views.build_views(view),
+        progress=tuple(map(_progress, progress[:MOST])),
+        progress_omitted=max(len(progress) - MOST, 0),
     )
+
+
+def _progress(row: ProgressRow) -> ProgressRow:
+    """Return a row with what the cluster supplied escaped; a party's name is as it is, as those of resources are."""
+    texts = ("what", "waits_for", "not_known")
+    return structs.replace(row, **{name: clean(getattr(row, name), LONGEST_EVIDENCE) for name in texts})
 
 
 def _utc(ms: int) -> str:

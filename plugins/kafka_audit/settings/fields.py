@@ -11,6 +11,7 @@ from kafka_audit.model import labels
 from kafka_audit.model.addresses import trusted_hosts
 from kafka_audit.model.cluster import WORKER, Cluster, Expect, Keep, Limits, Logs, Mute, Security, Vantage
 from kafka_audit.model.errors import UsageError
+from kafka_audit.model.progress import progress_kinds
 from kafka_audit.model.text import did_you_mean
 from kafka_audit.settings import logins
 from kafka_audit.settings.document import Item
@@ -51,7 +52,7 @@ def _parsed(text: str) -> Keep:
 
 CLUSTER_KEYS = (
     "labels", "zookeeper", "bootstrap", "controllers", "security", "listeners", "kafka_conn_id", "trusted_hosts", "reach",
-    "vantages", "properties", "logs", "expect", "limits", "keep", "mute",
+    "vantages", "properties", "logs", "expect", "limits", "progress", "keep", "mute",
 )  # fmt: skip
 """The keys of a cluster, and of `defaults`."""
 
@@ -70,6 +71,7 @@ ELSEWHERE: Mapping[str, str] = MappingProxyType(
     | {key: f"vantages.<name>.{key}" for key in _VANTAGE}
     | {key: f"expect.{key}" for key in _EXPECT}
     | {key: f"limits.{key}" for key in _LIMITS}
+    | {key: f"progress.{key}" for key in progress_kinds()}
     | {key: f"keep.{key}" for key in _KEEP}
     | {key: f"mute.<n>.{key}" for key in _MUTE}
 )
@@ -105,6 +107,7 @@ def parse_cluster(item: Item, name: str, codes: Collection[str] | None) -> Clust
         logs=_logs(given["logs"]) if "logs" in given else None,
         expect=_expect(given["expect"]) if "expect" in given else Expect(),
         limits=_limits(given["limits"]) if "limits" in given else Limits(),
+        progress=_progress(given["progress"]) if "progress" in given else {},
         keep=_keep(given["keep"]) if "keep" in given else usual_keep(),
         mute=_mutes(given["mute"], codes) if "mute" in given else (),
     )
@@ -252,6 +255,11 @@ def _limits(item: Item) -> Limits:
     if limits.audit_s < limits.read_s:
         item.refuse(f"audit_s ({limits.audit_s:g}) must be at least read_s ({limits.read_s:g})")
     return limits
+
+
+def _progress(item: Item) -> dict[str, float]:
+    """Return the minutes for which kinds of progress may show the same measure."""
+    return {kind: entry.number(0) for kind, entry in item.fields(progress_kinds(), ELSEWHERE).items()}
 
 
 def _keep(item: Item) -> Keep:

@@ -42,6 +42,7 @@ def redacted_cluster(cluster: Cluster) -> dict[str, Any]:
             },
             "expect": asdict(cluster.expect),
             "limits": asdict(cluster.limits),
+            "progress": dict(cluster.progress),
             "keep": asdict(cluster.keep),
             "mute": [
                 {

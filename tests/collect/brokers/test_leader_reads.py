@@ -436,13 +436,11 @@ def test_groups_without_the_right_are_a_failed_read(broker, listed, described):
 
 def test_a_broker_is_asked_where_it_gave_a_view_and_is_itself(broker):
     where = target_of(broker)
-    plan = LeaderQuestionPlan(questions={}, offline={}, disks_fail=True)
     view = replace(view_of(ViewBook(), {}, 2), address=where.address)
     stranger = made(BrokerIdentity, broker_id=2, address=where.address, answered_by=1, kafka_cluster_id="c")
-    options = ClientOptions(read_s=1)
-    assert len(leader_reads.askers([view], [where], 1, options, plan)) == 1
-    assert leader_reads.askers([view, stranger], [where], 1, options, plan) == []
-    assert leader_reads.askers([], [where], 1, options, plan) == []
+    assert len(leader_reads.targets_to_ask([view], [where])) == 1
+    assert leader_reads.targets_to_ask([view, stranger], [where]) == []
+    assert leader_reads.targets_to_ask([], [where]) == []
 
 
 def test_what_did_not_come_in_time_is_a_failed_read(broker):

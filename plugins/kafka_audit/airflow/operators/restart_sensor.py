@@ -50,7 +50,8 @@ class SafeToRestartSensor(BaseSensorOperator):
         kwargs: those of `BaseSensorOperator`.
 
     Returns (as XCom):
-        `cluster`, `without`, `safe`, `sentence`, what `raises_margin`, and what is `not_known`.
+        `cluster`, `without`, `safe`, `sentence`, what `raises_margin`, what is `not_known`, and what is `on_its_way`, as replicas
+        that catch up, with an estimate.
     """
 
     template_fields = ("cluster", "without")
@@ -119,6 +120,8 @@ class SafeToRestartSensor(BaseSensorOperator):
         self.log.info("%s: %s", self.cluster, found["sentence"])
         for text in found["raises_margin"]:
             self.log.info("%s", text)
+        for text in found["on_its_way"]:
+            self.log.info("on its way: %s", text)
         for question in found["not_known"]:
             self.log.info("not known: %s; needs: %s", question["what"], question["needs"])
         return PokeReturnValue(is_done=done, xcom_value=found)

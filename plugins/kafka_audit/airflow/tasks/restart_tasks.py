@@ -10,6 +10,9 @@ from kafka_audit.airflow.connections import cluster_connection
 from kafka_audit.bounds.scratch import Scratch
 from kafka_audit.job.losses import answers
 from kafka_audit.model.text import our_line
+from kafka_audit.progress.rows import progress_of
+from kafka_audit.progress.words import summary
+from kafka_audit.report.on_its_way import SHOWN
 from kafka_audit.report.what_if import losses
 from kafka_audit.store import Store
 from kafka_audit.what_if.losses import combined, loss_named
@@ -20,7 +23,7 @@ _LONGEST = 500
 
 
 def answer_now(cluster: str, parties: Sequence[str], margin: int) -> dict[str, Any]:
-    """Return `cluster`, `without`, `safe` (None: not decided), `sentence`, `raises_margin` and `not_known`.
+    """Return `cluster`, `without`, `safe` (None: not decided), `sentence`, `raises_margin`, `not_known` and `on_its_way`.
 
     Nothing is left in the store: a snapshot without a report each minute would be in the way of the next audit.
 
@@ -45,5 +48,6 @@ def answer_now(cluster: str, parties: Sequence[str], margin: int) -> dict[str, A
     ]
     sentence = our_line(losses.loss_sentence(found), _LONGEST)
     better = [our_line(text, _LONGEST) for text, _ in losses.ways_with_commands(found, view)]
-    judged = {"safe": found.safe, "sentence": sentence, "raises_margin": better, "not_known": unknown}
+    moving = [our_line(summary(row), _LONGEST) for row in progress_of(view).all[:SHOWN]]
+    judged = {"safe": found.safe, "sentence": sentence, "raises_margin": better, "not_known": unknown, "on_its_way": moving}
     return {"cluster": cluster, "without": [*parties], **judged}

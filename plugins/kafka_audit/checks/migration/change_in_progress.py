@@ -1,8 +1,11 @@
 from kafka_audit.checks import ClusterView, Judgements, Severity, Status, gate_check
 from kafka_audit.checks.migration.common import already_migrated
+from kafka_audit.checks.on_its_way import brokers_on_the_way
 from kafka_audit.differences.tables import DeletedTopic
 from kafka_audit.model.tables import Reassignment, Registry
 from kafka_audit.model.text import counted
+from kafka_audit.progress.rows import progress_of
+from kafka_audit.progress.words import how_far
 
 _DELETES = "zookeeper /admin/delete_topics"
 
@@ -22,7 +25,11 @@ def change_in_progress(view: ClusterView) -> Judgements:
     counts = {"reassignment": len(moving), "deletion": max(view.partitions.count.deleting, len(deleting))}
     gap = _gap(view)
     for change, resources in places.items():
-        evidence = {"what": change, "count": counted(counts[change], "resource"), "first": min(resources, default="none")}
+        rows = {row.parties[0]: row for row in progress_of(view).of_kind(change)}
+        first = min(resources, default="none")
+        evidence: dict[str, object] = {"what": change, "count": counted(counts[change], "resource"), "first": first}
+        evidence["far"] = how_far(rows[first]) if first in rows else "how far it is is not known"
+        evidence["brokers"] = brokers_on_the_way(rows[first]) if first in rows else None
         if resources:
             yield view.judge(f"change/{change}", Status.FAIL, evidence)
         elif gap:

@@ -2,10 +2,13 @@ from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
 from kafka_audit.checks.gaps import ONCE, nothing_asked
 from kafka_audit.cluster.answers.broker_reads import BrokerReads
 from kafka_audit.differences.tables import InternalTopic
+from kafka_audit.model.progress import ProgressRow
 from kafka_audit.model.tables import GroupCoordinator
+from kafka_audit.model.text import counted
+from kafka_audit.progress.rows import progress_of
+from kafka_audit.progress.states import COORDINATOR_ERRORS
 
 _TOPIC, _READ = "__consumer_offsets", "ListGroups"
-_ERRORS = {14: "COORDINATOR_LOAD_IN_PROGRESS", 15: "COORDINATOR_NOT_AVAILABLE", 16: "NOT_COORDINATOR"}
 
 
 @check(code="KA615", severity=Severity.HIGH, parts=("topics",))
@@ -16,22 +19,27 @@ def coordinator_not_ready(view: ClusterView) -> Judgements:
         return
     reads = BrokerReads(view.last_reads, _READ)
     yield from nothing_asked(view, reads)
-    now, before, earlier = (
-        {row.broker_id: row.error for row in rows}
-        for rows in (view.newest(GroupCoordinator), view.before(GroupCoordinator), view.earlier(GroupCoordinator))
-    )
+    rows = {row.parties[0]: row for row in progress_of(view).of_kind("coordinator")}
+    samples = (view.newest(GroupCoordinator), view.before(GroupCoordinator))
+    now, before = ({row.broker_id: row.error for row in sample} for sample in samples)
     for broker in reads.brokers:
         resource, evidence = f"broker/{broker}", {"broker": broker, "who": f"broker {broker}"}
-        code = now.get(broker)
+        code, row = now.get(broker), rows.get(f"broker/{broker}")
         if code is None:
             gap = reads.gap(broker) or {"error": "it was not asked", "needs": f"an answer of broker {broker} to ListGroups"}
             yield view.judge(resource, Status.UNKNOWN, {**evidence, **gap})
-        elif not code:
+        elif row is None:
             yield view.judge(resource, Status.PASS, evidence)
         elif not before.get(broker):
             yield view.judge(resource, Status.UNKNOWN, evidence | ONCE)
         else:
-            lasting = bool(earlier.get(broker))
-            evidence |= {"code": code, "error": _ERRORS.get(code, "an error")}
-            evidence["since"] = "as in the previous audit" if lasting else "first seen in this audit"
-            yield view.judge(resource, Status.FAIL, evidence, severity=None if lasting else Severity.MEDIUM)
+            stands = row.state == "standing"
+            evidence |= {"code": code, "error": COORDINATOR_ERRORS.get(code, "an error")}
+            evidence["since"] = f"for {row.unchanged_minutes} minutes or longer" if stands else _since(row)
+            yield view.judge(resource, Status.FAIL, evidence, severity=None if stands else Severity.MEDIUM)
+
+
+def _since(row: ProgressRow) -> str:
+    return (
+        "first seen in this audit" if row.unchanged_minutes is None else f"for {counted(row.unchanged_minutes, 'minute')} so far"
+    )

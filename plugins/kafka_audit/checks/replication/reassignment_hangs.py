@@ -1,53 +1,40 @@
 from dataclasses import dataclass
 
-from kafka_audit.checks import ClusterView, Confidence, Judgements, Severity, Status, check
+from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
+from kafka_audit.checks.on_its_way import standing, under_way
 from kafka_audit.cluster.throttles import throttle_rates, throttled_topics
 from kafka_audit.differences.tables import LISTED, ReassignedState
 from kafka_audit.model.text import counted, listing
+from kafka_audit.progress.rows import progress_of
 
-_NOT_MEASURED = {"error": "whether the replicas that are added grow was not read", "needs": "DescribeLogDirs in two audits"}
+_ASKED = "zookeeper /admin/reassign_partitions"
 
 
 @check(code="KA608", severity=Severity.MEDIUM, parts=("topics",))
 def reassignment_hangs(view: ClusterView) -> Judgements:
-    """A reassignment makes no progress, or its throttle is still set."""
-    moving = view.differences.of(ReassignedState)
-    grows = {row: _grows(view, row) for row in moving if row.repeated}
-    hanging = [row for row, growing in grows.items() if growing is False]
-    for row in hanging:
-        confidence = Confidence.MEASURED if row.unregistered else Confidence.SUSPECTED
-        yield view.judge(f"topic/{row.topic}/partition/{row.partition}", Status.FAIL, _evidence(row), confidence=confidence)
-    unknown = _unknown(view, len(moving)) or (_NOT_MEASURED if None in grows.values() else {})
-    throttle = _throttled(view)
+    """A reassignment stands still, or its throttle is still set."""
+    moving = {f"topic/{row.topic}/partition/{row.partition}": row for row in view.differences.of(ReassignedState)}
+    rows = progress_of(view).of_kind("reassignment")
+    yield from standing(view, rows, lambda row: _evidence(moving[row.parties[0]]))
+    unknown, throttle = _unknown(view), _throttled(view)
     if unknown:
         yield view.judge("cluster", Status.UNKNOWN, unknown, moving=len(moving))
-    elif hanging:
-        return
-    elif throttle is not None and not moving:
+    elif rows:
+        are = "is" if len(moving) == 1 else "are"
+        yield from under_way(view, rows, f"{counted(len(moving), 'partition')} {are} being reassigned", moving=len(moving))
+    elif throttle is not None:
         what = f"A replication throttle is still set on {throttle.places}, but no partition is being reassigned"
         repair = "run `--verify` with that plan again, which removes the throttle"
         severity = None if throttle.slows else Severity.LOW
         reported = {"moving": 0, "what": what, "repair": repair, "topics": throttle.topics, "brokers": throttle.brokers or None}
         yield view.judge("cluster", Status.FAIL, reported, severity=severity)
     else:
-        yield view.judge("cluster", Status.PASS, moving=len(moving))
-
-
-def _grows(view: ClusterView, row: ReassignedState) -> bool | None:
-    """Return whether a replica that is added may have grown since the previous snapshot; None if that is unknown."""
-    if row.unregistered:
-        return False
-    changed = [view.holds_other_bytes(broker) for broker in row.adding if broker not in (row.isr or ())]
-    return None if None in changed and True not in changed else any(changed)
+        yield view.judge("cluster", Status.PASS, moving=0)
 
 
 def _evidence(row: ReassignedState) -> dict[str, object]:
-    adding, removing, isr = (", ".join(map(str, ids or ())) or "none" for ids in (row.adding, row.removing, row.isr))
     dead = ", ".join(f"broker {broker}" for broker in row.unregistered)
-    doubt = f"not registered: {dead}" if dead else "a large partition may still be copied"
     return {
-        "what": f"The reassignment of {row.topic}-{row.partition} has made no progress since the previous audit: "
-        f"adding {adding}, removing {removing}, in sync {isr}; {doubt}",
         "adding": row.adding,
         "removing": row.removing,
         "isr": row.isr,
@@ -58,18 +45,19 @@ def _evidence(row: ReassignedState) -> dict[str, object]:
     }
 
 
-def _unknown(view: ClusterView, moving: int) -> dict[str, str]:
+def _unknown(view: ClusterView) -> dict[str, str]:
     """Return error and needs of what keeps the cluster from passing; empty where nothing does."""
     asked = [read for read in view.last_reads if read.operation == "ListPartitionReassignments"]
     if view.kraft and not any(read.outcome == "answered" for read in asked):
         error = max((read.error for read in asked if read.error), default="no broker was read")
         needs = max((read.needs for read in asked if read.needs), default="Describe on Cluster")
         return {"error": f"reassignments were not read: {error}", "needs": needs}
+    for read in view.last_reads:
+        if read.operation == _ASKED and read.outcome == "failed":
+            return {"error": f"reassignments were not read: {read.error}", "needs": read.needs or "read on that znode"}
     gap = view.min_isr_gap
     if gap is not None and gap.topics_unread:
         return {"error": gap.error, "needs": gap.needs}
-    if moving and view.previous_gap is not None:
-        return {"error": f"{moving} in progress, and no earlier audit shows since when", "needs": "another audit"}
     return {}
 
 

@@ -4,9 +4,9 @@ A reported leader that denies its role serves no client. A former leader returns
 then refreshes its metadata. With a failed disk it returns 56 KAFKA_STORAGE_ERROR, and some clients do not refresh.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -21,6 +21,7 @@ from kafka_audit.model.tables import (
     BrokerConfig,
     BrokerView,
     LogDir,
+    Reassignment,
     RegisteredPartition,
     RegisteredTopic,
     Registry,
@@ -29,6 +30,9 @@ from kafka_audit.model.tables import (
 
 TRANSACTIONS, OFFSETS = "__transaction_state", "__consumer_offsets"
 """Topics that exist from the first transactional producer on, and from the first consumer group on."""
+
+MOST_COPIED = 2000
+"""Partitions that are copied of which the sizes of replicas are asked."""
 
 _SHIFT = 32  # partitions and brokers are Java's ints
 _LONGEST, _FIFTEEN_MINUTES, _DIGITS = "transaction.max.timeout.ms", 900_000, 10
@@ -106,6 +110,7 @@ class LeaderQuestionPlan:
             not exist, so that there is none.
         coordinates: whether the topic of group coordinators exists.
         elr_topics: topics of KRaft that an eligible replica may lead: without a leader first, then with replicas out of sync.
+        copied: by broker id, replicas of partitions that are reassigned, or whose ISR lacks a replica.
     """
 
     questions: Mapping[int, LeaderQuestions]
@@ -114,6 +119,7 @@ class LeaderQuestionPlan:
     transaction_ms: int | None = None
     coordinates: bool = False
     elr_topics: Sequence[str] = ()
+    copied: Mapping[int, Sequence[tuple[str, int]]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -171,6 +177,7 @@ def plan_leader_questions(collected: Collected, book: ViewBook) -> LeaderQuestio
         disks_fail=bool(answering & (failed | counts.keys())),
         coordinates=OFFSETS in set(everything.topics),
         elr_topics=() if with_zookeeper else _elr_topics(reference),
+        copied=_copied(collected, reference),
         transaction_ms=_longest_transaction(collected) if TRANSACTIONS in set(everything.topics) else None,
     )
 
@@ -179,6 +186,21 @@ def _elr_topics(reference: _Reference) -> Sequence[str]:
     names = reference.topics.to_pylist()
     first, second = (np.unique(reference.topic[places]).tolist() for places in (reference.leader < 0, reference.behind))
     return [names[place] for place in dict.fromkeys([*first, *second])]
+
+
+def _copied(collected: Collected, reference: _Reference) -> Mapping[int, Sequence[tuple[str, int]]]:
+    """Return the replicas of up to `MOST_COPIED` partitions by broker, those that are reassigned first."""
+    moving = [row for row in collected.rows if isinstance(row, Reassignment)]
+    holders = {(row.topic, row.partition): {*row.replicas, *row.adding} for row in moving}
+    for place in np.flatnonzero(reference.behind)[:MOST_COPIED].tolist():
+        name = reference.topics[int(reference.topic[place])].as_py(), int(reference.partition[place])
+        begin, end = reference.replicas.offsets[place : place + 2]
+        holders.setdefault(name, set()).update(reference.replicas.values[begin:end].tolist())
+    found: dict[int, list[tuple[str, int]]] = defaultdict(list)
+    for name, brokers in list(holders.items())[:MOST_COPIED]:
+        for broker in brokers:
+            found[broker].append(name)
+    return found
 
 
 def _longest_transaction(found: Collected) -> int:

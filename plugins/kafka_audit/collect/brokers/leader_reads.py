@@ -19,6 +19,7 @@ from kafka_audit.clients.read_error import ReadError, any_answer
 from kafka_audit.clients.targets import Target
 from kafka_audit.collect.brokers import answers, list_offsets
 from kafka_audit.collect.brokers.consumer_groups import CoordinatorReads, GroupReads
+from kafka_audit.collect.brokers.copied_replicas import read_copied_replicas
 from kafka_audit.collect.brokers.leader_questions import LeaderQuestion, LeaderQuestionPlan, LeaderQuestions
 from kafka_audit.collect.brokers.old_transactions import TransactionReads
 from kafka_audit.collect.rows.columns import Ints
@@ -112,11 +113,12 @@ class LeadershipAsker:
         self._coordinates = plan.coordinates
         self._transaction_ms = plan.transaction_ms
         self._elr_topics = plan.elr_topics if first else ()
+        self._copied = plan.copied.get(target.broker_id, ())
         self._asking = Asking(sample=sample, observer=target.observer, target=target.address)
 
     def ask(self) -> tuple[Row, ...]:
         """Return unexpected answers, the number of requested partitions, and consumers while replicas are offline."""
-        if not (self._questions or self._asks_groups or self._elr_topics or self._coordinates):
+        if not (self._questions or self._asks_groups or self._elr_topics or self._coordinates or self._copied):
             return ()
         started = time.monotonic()
         try:
@@ -124,6 +126,8 @@ class LeadershipAsker:
                 rows = self._asked(conversation, self._questions)
                 if self._elr_topics:
                     rows += read_eligible_replicas(conversation, self._asking, self._elr_topics)
+                if self._copied:
+                    rows += read_copied_replicas(conversation, self._target, self._asking, self._copied)
                 if self._coordinates:
                     rows += CoordinatorReads(conversation, self._target, self._asking).rows()
                 if self._asks_groups:
@@ -205,10 +209,8 @@ class LeadershipAsker:
         )
 
 
-def askers(
-    rows: Sequence[Row], targets: Sequence[Target], sample: int, options: ClientOptions, plan: LeaderQuestionPlan
-) -> list[LeadershipAsker]:
-    """Return one asker for each registered broker that gave a view, at the address where it did.
+def targets_to_ask(rows: Sequence[Row], targets: Sequence[Target]) -> list[Target]:
+    """Return the address of each registered broker that gave a view, where it did.
 
     A broker at whose address another one answers is not asked: whatever that says is about its own partitions.
     """
@@ -222,4 +224,4 @@ def askers(
     for target in targets:
         if (target.broker_id, target.address) in gave - others:
             first.setdefault(target.broker_id, target)
-    return [LeadershipAsker(target, sample, options, plan, first=place == 0) for place, target in enumerate(first.values())]
+    return [*first.values()]

@@ -68,6 +68,13 @@ class ListedLogDir:
         for owner, (partition, size, lag, _) in zip(owners.tolist(), value.tolist(), strict=True):
             yield FutureReplica(topics.names[owner].decode(), partition, size, lag)
 
+    def sizes(self) -> Iterator[tuple[str, int, int]]:
+        """Yield topic, partition and size of each replica, without future ones."""
+        topics = self._topics
+        owners = np.repeat(np.arange(len(topics.names)), topics.counts)[~topics.future]
+        for owner, (partition, size, _, _) in zip(owners.tolist(), topics.rows[~topics.future].tolist(), strict=True):
+            yield topics.names[owner].decode(), partition, max(size, 0)
+
     def held(self) -> tuple[list[str], Ints, Ints]:
         """Return the topics in order, how many partitions there are of each, and all these partitions in order of both.
 

@@ -57,6 +57,13 @@ class SnapshotInfo(Row):
     broker_vantages: int = 0  # configured command vantages with role broker
 
 
+class OrdinaryTime(Row):
+    """How long a kind of progress may show the same measure, where the cluster file has another time than the product."""
+
+    kind: str  # a key of `progress` in the cluster file
+    minutes: float
+
+
 class Sample(Row):
     """One sample of all views. A second sample is taken if the first shows a difference (see `collect.sampling`)."""
 

@@ -43,6 +43,17 @@ class LogDirReplica(Row, filled_by=("DescribeLogDirs",)):
     offset_lag: Long  # offsets behind the replica that it will replace
 
 
+class CopiedReplica(Row, filled_by=("DescribeLogDirs of copied replicas",)):
+    """The size of a replica of a partition that is reassigned, or whose ISR lacks a replica: of the first 2,000 of them."""
+
+    sample: int
+    observer: str
+    broker_id: int
+    topic: str
+    partition: int
+    size_bytes: Long  # 0: the broker holds nothing of it yet
+
+
 class LeadershipAsked(Row, filled_by=("ListOffsets",)):
     """The number of partitions in the ListOffsets requests to one broker; no row without a request or a response."""
 
@@ -84,6 +95,21 @@ class OldTransaction(Row, filled_by=("read_committed offsets",)):
     stable_offset: Long  # the last stable offset: the first record of that transaction; read_committed stops there
     end_offset: Long  # the high watermark
     older_than_ms: Long  # age of the record at the stable offset by its timestamp: above a minute, or above the time-out
+
+
+class CoordinatedTransaction(Row, filled_by=("ListTransactions",)):
+    """A transaction that is not ended, as its coordinator has it: of those in partitions of `OldTransaction`."""
+
+    sample: int
+    observer: str  # the coordinator
+    broker_id: int
+    transactional_id: str
+    producer_id: Long
+    producer_epoch: int
+    state: str  # Ongoing, PrepareCommit, PrepareAbort
+    started_ms: Long | None  # by the clock of the coordinator
+    timeout_ms: int  # of the producer
+    partitions: tuple[str, ...]  # those of `OldTransaction` in which it has no end yet, as topic-partition, sorted
 
 
 class EligibleReplicas(Row, filled_by=("DescribeTopicPartitions",)):

@@ -9,6 +9,7 @@ from kafka_audit.model.report import CodeGroup, Report, ReportedIncident, Report
 from kafka_audit.model.text import clean, counted, our_line
 from kafka_audit.report import remedies, state, unknowns
 from kafka_audit.report.impacts import who_is_hurt
+from kafka_audit.report.on_its_way import SHOWN, progress_lines
 from kafka_audit.report.parties import agreement, matrix
 from kafka_audit.report.parties.quorum import quorum_text
 from kafka_audit.report.parties.views import NOT_ASKED, who
@@ -67,6 +68,7 @@ def _lines(document: Report) -> Iterator[str]:
         yield from ("", f"− resolved: {escaped(ended.headline)} ({ended.cause})")  # noqa: RUF001 -- the sign of the page
     for unjudged in document.incomparable_incidents:
         yield from ("", f"Still open (not checked this time): {escaped(unjudged.headline)} ({unjudged.cause})")
+    yield from _on_its_way(document)
     if document.quorum:
         yield from ("", f"**Metadata quorum:** {escaped(quorum_text(document.quorum))}")
     picture = matrix.matrix_lines(document.matrix, _PICTURE_WIDTH)
@@ -77,6 +79,16 @@ def _lines(document: Report) -> Iterator[str]:
     yield from _findings(document)
     yield from _next_failure(document)
     yield from _coverage(document)
+
+
+def _on_its_way(document: Report) -> Iterator[str]:
+    if document.progress:
+        yield from ("", "## On its way", "", "| | What | Since |", "|---|---|---|")
+    for line in progress_lines(document.progress[:SHOWN]):
+        yield f"| `{line.bar}` {line.word} | {escaped(line.text)} | {escaped(line.note)} |"
+    more = len(document.progress[SHOWN:]) + document.progress_omitted
+    if more:
+        yield from ("", f"and {more} more, in findings.json.")
 
 
 def _agreed(document: Report) -> Iterator[str]:

@@ -10,6 +10,7 @@ from kafka_audit.model.finding import CHANGES, Resource, Severity
 from kafka_audit.model.report import Report, ReportedFinding, ReportedIncident
 from kafka_audit.report import remedies, unknowns
 from kafka_audit.report.impacts import who_is_hurt
+from kafka_audit.report.on_its_way import progress_lines
 from kafka_audit.report.parties import agreement, matrix, reach
 from kafka_audit.report.parties.quorum import quorum_text
 from kafka_audit.report.text import (
@@ -100,7 +101,7 @@ class _AuditPage:
         if not self.document.incidents:
             yield from self.no_incident()
             yield ""
-        tables = (self.quorum, self.picture, self.reach_table)
+        tables = (self.on_its_way, self.quorum, self.picture, self.reach_table)
         for block in (self.earlier, *tables, self.on_their_own, self.next_failure, self.not_known, self.never_asked):
             shown = list(block())
             if shown:
@@ -250,6 +251,17 @@ class _AuditPage:
         for fact in facts:
             text = f"{fact.title}: {fact.text}{f' ({fact.source})' if fact.source else ''}."
             yield from (f"  {line}" for line in wrap(our_line(text, 1000), self.width - 2, "+ ", "  "))
+
+    def on_its_way(self) -> Iterator[str]:
+        rows = self.document.progress
+        shown = rows if self.most is None else rows[:_FIRST]
+        if rows:
+            yield self.paint("bold", "ON ITS WAY")
+        for line in progress_lines(shown):
+            yield from wrap(f"{line.bar} {line.text} ({line.note}).", self.width, "  ", " " * 15)
+        more = len(rows) - len(shown) + self.document.progress_omitted
+        if more:
+            yield f"  and {more} more, in findings.json"
 
     def quorum(self) -> Iterator[str]:
         quorum = self.document.quorum

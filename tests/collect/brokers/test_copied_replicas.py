@@ -1,0 +1,98 @@
+"""Sizes of replicas that are copied, and what coordinators know of transactions that are open for long."""
+
+import pytest
+
+from collect.brokers.test_leader_reads import plan_of, reads, registered, registry, target_of, view_of
+from collect.fakes import Serving, server
+from kafka_audit.clients.protocol.conversation import ClientOptions
+from kafka_audit.collect.brokers.copied_replicas import COPIED
+from kafka_audit.collect.brokers.leader_questions import LeaderQuestionPlan
+from kafka_audit.collect.brokers.leader_reads import LeadershipAsker
+from kafka_audit.collect.brokers.transaction_states import MADE_UP, STATES, TransactionStateAsker
+from kafka_audit.collect.brokers.views import ViewBook
+from kafka_audit.model.tables import CoordinatedTransaction, CopiedReplica, Reassignment
+from made_rows import made, of
+
+OPTIONS = ClientOptions(read_s=60.0)
+
+
+@pytest.fixture
+def broker():
+    fake = Serving(2)
+    with server(fake, one_at_a_time=True) as fake.address:
+        yield fake
+
+
+def test_replicas_are_asked_for_where_one_is_copied():
+    moving = made(Reassignment, topic="b", partition=1, replicas=(0, 1, 3), adding=(3,), removing=(1,))
+    behind = made(type(registered("a", 0, (0, 1), 0)), **vars(registered("a", 0, (0, 1), 0)) | {"isr": (0,)})
+    book = ViewBook()
+    rows = [registry(), view_of(book, {}), behind, registered("b", 1, (0, 1, 3), 0), registered("c", 0, (0, 1), 0), moving]
+    plan = plan_of(rows, book)
+    assert {holder: {*asked} for holder, asked in plan.copied.items()} == {
+        0: {("a", 0), ("b", 1)},
+        1: {("a", 0), ("b", 1)},
+        3: {("b", 1)},
+    }
+    assert plan_of([registry(), view_of(book, {}), registered("c", 0, (0, 1), 0)], book).copied == {}
+
+
+def copied(broker, *replicas):
+    plan = LeaderQuestionPlan(questions={}, offline={}, disks_fail=False, copied={2: replicas})
+    return LeadershipAsker(target_of(broker), 1, OPTIONS, plan).ask()
+
+
+@pytest.mark.parametrize("version", range(5))
+def test_a_replica_that_the_broker_does_not_hold_yet_has_no_bytes(broker, version):
+    broker.apis[35] = (0, version)
+    broker.log_dirs = {"/a": (0, {"orders": [0, 1], "others": [0]}), "/b": (0, {"orders": [1002]})}
+    rows = copied(broker, ("orders", 0), ("orders", 7))
+    assert {(row.topic, row.partition, row.size_bytes) for row in of(rows, CopiedReplica)} == {("orders", 0, 1), ("orders", 7, 0)}
+    assert reads(rows) == {COPIED: ("answered", None, None)}
+
+
+@pytest.mark.parametrize("version", [1, 4])
+def test_sizes_that_are_denied_are_a_failed_read(broker, version):
+    broker.apis[35] = (0, version)
+    broker.may_describe, broker.log_dirs = False, {}
+    rows = copied(broker, ("orders", 0))
+    assert of(rows, CopiedReplica) == []
+    assert reads(rows)[COPIED][::2] == ("failed", "Describe on Cluster")
+
+
+def coordinated(broker):
+    broker.apis |= {65: (0, 0), 66: (0, 2)}
+    return TransactionStateAsker(target_of(broker), 1, OPTIONS, frozenset({"a-0", "b-1"})).ask()
+
+
+def test_transactions_of_the_partitions_that_wait_become_rows(broker):
+    broker.transactions = {
+        "tx": ("PrepareCommit", 5, 60_000, {"a": [0, 1], "c": [0]}),
+        "elsewhere": ("Ongoing", 5, 60_000, {"a": [1]}),
+        "done": ("CompleteCommit", 5, 60_000, {}),
+    }
+    rows = coordinated(broker)
+    (row,) = of(rows, CoordinatedTransaction)
+    assert (row.transactional_id, row.state, row.producer_id, row.producer_epoch) == ("tx", "PrepareCommit", 7, 3)
+    assert (row.started_ms, row.timeout_ms, row.partitions) == (5, 60_000, ("a-0",))
+    assert reads(rows) == {STATES: ("answered", None, None)}
+
+
+@pytest.mark.parametrize("code", [14, 15, 16, 105])
+def test_an_id_that_no_client_has_shows_the_right(broker, code):
+    broker.transactions_error = code
+    assert reads(coordinated(broker)) == {STATES: ("answered", None, None)}
+    broker.transactions = {MADE_UP: ("Ongoing", 5, 60_000, {"a": [0]})}  # whoever took that name
+    assert reads(coordinated(broker)) == {STATES: ("answered", None, None)}
+
+
+def test_an_empty_list_is_no_answer_without_the_right(broker):
+    broker.transactions_error = 53
+    assert reads(coordinated(broker)) == {
+        STATES: ("failed", "TRANSACTIONAL_ID_AUTHORIZATION_FAILED", "Describe on TransactionalId '*'")
+    }
+
+
+def test_releases_without_the_api_are_not_asked(broker):
+    rows = TransactionStateAsker(target_of(broker), 1, OPTIONS, frozenset({"a-0"})).ask()
+    assert rows == ()
