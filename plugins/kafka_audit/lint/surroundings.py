@@ -66,7 +66,7 @@ def _fault(
     if _LOOPBACK.fullmatch(at) and (not local or (target is not None and target == own.port)):
         kind = f"and listens on {address_text(at, own.port or 0)}, which its container alone reaches"
         return _AddressFault(kind=kind, key=INSTEAD, mend=f"In `{{{INSTEAD}}}`, let {entry.listener} listen on `0.0.0.0`.")
-    if entry.host in container.own and own.port != entry.port:
+    if entry.host in container.own and own.port not in {None, entry.port}:
         kind = f"a port on which it does not listen: containers reach {entry.host} at {own.port}"
         return _AddressFault(kind=kind, key=KEY, mend=f"In `{{{KEY}}}`, give {entry.listener} the port {own.port}.")
     other = next((name for name, listener in bound.items() if listener.port == target), None)
