@@ -42,7 +42,7 @@ def surrounding_faults(group: Group) -> Iterator[Judgement]:
 
 def _endpoints(member: Member, container: Container) -> Iterator[Judgement]:
     settings = {key: member.broker.value(key) for key in (KEY, INSTEAD, CONTROLLERS)}
-    if not settings[INSTEAD] or not member.serves:
+    if not settings[INSTEAD] or not member.serves or KEY in member.broker.unknown:
         return
     bound = {entry.listener: entry for entry in entries({KEY: settings[INSTEAD]})}
     advertised = [entry for entry in entries(settings) if entry.host and entry.port is not None and entry.listener in bound]
