@@ -197,6 +197,15 @@ REMARKS = {
     ("KAFKA_LOG_RETENTION_HOURS: 24", 'KAFKA_HEAP_OPTS: "-XX:MaxRAMPercentage=75"'): None,
     ("server kafka:9092", "server web:9092"): (15, "asks web:9092, which is no broker"),
     ("server kafka:9092", "server localhost:9092"): None,
+    ("KAFKA_LOG_RETENTION_HOURS: 24", "KAFKA_CFG_ADVERTISED_LISTENERS: PLAINTEXT://192.0.2.7:9092\n    ports: ['9092']"): (
+        14,
+        "Docker publishes 9092 at a port that it chooses",
+    ),
+    ("KAFKA_LOG_RETENTION_HOURS: 24", "KAFKA_CFG_ADVERTISED_LISTENERS: PLAINTEXT://kafka:9092\n    ports: ['9092']"): None,
+    (
+        "KAFKA_LOG_RETENTION_HOURS: 24",
+        "KAFKA_CFG_ADVERTISED_LISTENERS: PLAINTEXT://192.0.2.7:9092\n    ports: ['9092:9092']",
+    ): None,
 }
 
 

@@ -419,7 +419,10 @@ REFUSED = {
         ("type: internal, tls: false", "type: internal, tls: false, configuration: {bootstrap: {annotations: {a: b}}}"),
         "listener plain: the type internal has no annotations",
     ),
-    "an ingress without TLS": (("type: internal, tls: false", "type: ingress, tls: false"), "listener plain: the type ingress needs TLS"),
+    "an ingress without TLS": (
+        ("type: internal, tls: false", "type: ingress, tls: false"),
+        "listener plain: the type ingress needs TLS",
+    ),
 }
 
 
@@ -432,7 +435,11 @@ def test_what_the_operator_refuses_ends_each_node(change, reason):
 
 
 def test_fields_of_a_listener_that_its_type_has():
-    for kind, field in (("cluster-ip", "annotations: {a: b}"), ("loadbalancer", "nodePort: 31000"), ("internal", "annotations: {}")):
+    for kind, field in (
+        ("cluster-ip", "annotations: {a: b}"),
+        ("loadbalancer", "nodePort: 31000"),
+        ("internal", "annotations: {}"),
+    ):
         change = ("type: internal, tls: false", f"type: {kind}, tls: false, configuration: {{bootstrap: {{{field}}}}}")
         assert not any(node.ends for node in _nodes(POOLS + KAFKA.replace(*change)))
 

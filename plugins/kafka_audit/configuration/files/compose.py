@@ -12,6 +12,7 @@ import yaml
 from kafka_audit.configuration.files import commands, environment, images, memory, yaml_nodes
 from kafka_audit.configuration.files.described import Container, ContainerClient, Described, Mount
 from kafka_audit.configuration.files.java import Property
+from kafka_audit.model.addresses.advertised_listeners import KEY, entries
 from kafka_audit.model.linted import Remark
 from kafka_audit.model.text import listing
 
@@ -82,7 +83,10 @@ def described_services(node: yaml.Node, beside: _Beside) -> Iterator[Described]:
                 found.append(replace(broker, container=None))
             else:
                 own = frozenset({service, *_own_names(whole)})
-                found.append(replace(broker, neighbours=neighbours, container=replace(broker.container, own=own)))
+                remarks = (*broker.remarks, *_published_somewhere(whole, broker, own))
+                found.append(
+                    replace(broker, neighbours=neighbours, container=replace(broker.container, own=own), remarks=remarks)
+                )
     for broker in found:
         around = broker.container
         named_it = (
@@ -90,6 +94,18 @@ def described_services(node: yaml.Node, beside: _Beside) -> Iterator[Described]:
         )
         remarks = (*broker.remarks, *(_asks_others(around, others) if around else ()))
         yield replace(broker, container=replace(around, clients=named_it), remarks=remarks) if around else broker
+
+
+def _published_somewhere(body: _Mapping, broker: Described, own: Collection[str]) -> Iterator[Remark]:
+    """Yield that Docker chooses where a port is published which the broker advertises to clients outside."""
+    listed = [(entry.host, str(entry.port)) for entry in entries({KEY: broker.value(KEY)})]
+    listed += [(broker.value("advertised.host.name"), broker.value("advertised.port"))]
+    outside = {port for host, port in listed if host and host not in own}
+    for item in yaml_nodes.items(body.get("ports")):
+        port = yaml_nodes.text(item)
+        if port in outside:
+            text = f"Docker publishes {port} at a port that it chooses, and {port} is advertised: publish `{port}:{port}`"
+            yield Remark(line=yaml_nodes.line(item), text=text)
 
 
 def _asks_others(around: Container, others: Collection[str]) -> Iterator[Remark]:
