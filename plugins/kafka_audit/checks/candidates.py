@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from kafka_audit.checks.incident import Case
 from kafka_audit.faults.fault import EdgeObservation
-from kafka_audit.faults.solver import Diagnosis, WeighedFault, diagnoses_into, following, told_apart
+from kafka_audit.faults.solver import Diagnosis, WeighedFault, diagnoses_into, following, most_exact
 from kafka_audit.model.finding import CauseCandidate, Evidence
 from kafka_audit.model.text import clean
 
@@ -52,7 +52,7 @@ def _of_kind(found: Sequence[WeighedFault]) -> CauseCandidate:
     possible = [candidate for candidate in found if candidate.possible]
     words: tuple[str, ...] = ()
     if any(candidate.measured for candidate in possible):
-        possible = list(told_apart([candidate for candidate in possible if candidate.measured]))  # and the evidence says which
+        possible = list(most_exact([candidate for candidate in possible if candidate.measured]))  # and the evidence says which
     else:
         words = tuple(dict.fromkeys(candidate.fault.words for candidate in possible if candidate.fault.words))
     shown = [observation for candidate in possible for observation in candidate.shown_by]
