@@ -361,14 +361,19 @@ class ClusterView:
         return {(row.broker_id, row.listener): row for row in self.newest(BrokerIdentity)}
 
     def views_of(self, broker: int) -> tuple[BrokerView, ...]:
-        """Return what a broker said in the newest sample when it was asked itself, one view a listener."""
+        """Return what a broker said in the newest sample when it was asked itself, one view a listener.
+
+        Views that it gave at an address which no broker has registered come with it, such as one of the cluster file.
+        """
         return self._views_by_broker.get(broker, ())
 
     @cached_property
     def _views_by_broker(self) -> Mapping[int, tuple[BrokerView, ...]]:
         found: dict[int, tuple[BrokerView, ...]] = {}
         for row in self.newest(BrokerView):
-            found[row.broker_id] = (*found.get(row.broker_id, ()), row)
+            answered = self.answering_elsewhere.get(row.address) if row.broker_id < 0 else None
+            broker = row.broker_id if answered is None else answered
+            found[broker] = (*found.get(broker, ()), row)
         return found
 
     @cached_property

@@ -13,6 +13,7 @@ from kafka_audit.checks.incident import Case, StoryFacts, at_the_broker, edges_b
 from kafka_audit.checks.listeners.new_listener import new_listener
 from kafka_audit.checks.repair import advertise, connect_commands, prove
 from kafka_audit.cluster.answers.reads import addresses_of
+from kafka_audit.cluster.hosts import means_itself
 from kafka_audit.cluster.listeners.endpoints import AdvertisedEndpoint
 from kafka_audit.cluster.listeners.inter_broker import TLS
 from kafka_audit.compare.addresses import is_among
@@ -22,7 +23,7 @@ from kafka_audit.faults.read import reading_of
 from kafka_audit.faults.solver import diagnoses_into
 from kafka_audit.model import quoting
 from kafka_audit.model.commands import Command, Line, command, remark
-from kafka_audit.model.finding import Confidence, Evidence, Finding, Step
+from kafka_audit.model.finding import Confidence, Evidence, Finding, Severity, Status, Step
 from kafka_audit.model.text import brokers, clean, is_plain_word, listing, ranges
 from kafka_audit.words.sentences import Written
 
@@ -123,11 +124,13 @@ def sets_the_limit(case: Case, symptom: Finding) -> bool:
     return _of_cause(case, "limit") and at_the_broker(case, symptom)
 
 
-def reads_of_the_other_program(case: Case, symptom: Finding) -> bool:
-    """Explain reads of the broker that failed at the very address where another program answers."""
+def reads_at_the_address(case: Case, symptom: Finding) -> bool:
+    """Explain reads of the broker that failed at the very address: another program answers there, or nobody reaches it."""
     places = {(endpoint.host, endpoint.port) for endpoint in case.endpoints}
+    names = {endpoint.resource for endpoint in case.endpoints}
+    missed = {one.resource.name for one in case.findings if one.code == "KA301" and one.status is Status.FAIL}
     return (
-        _of_cause(case, "protocol")
+        (_of_cause(case, "protocol") or names <= missed)
         and at_the_broker(case, symptom)
         and all(is_among(place, places) for read in failed_reads(case, symptom) for place in addresses_of(read.target))
     )
@@ -146,6 +149,7 @@ def cut_off(case: Case) -> StoryFacts:
         "itself": case.by_controller and case.brokers == case.sources,
         "who": f"controller {case.sources[0]}" if case.by_controller else brokers(case.sources),
         "sources": case.sources,
+        "own_host": _own_host(case),
         "fault": other.sentence if other else "",
         "led": partitions.led_by(case.brokers) if case.by_controller and not any(_updated(case, b) for b in case.brokers) else 0,
         "partitions": partitions.count.partitions,
@@ -173,6 +177,13 @@ def cut_off(case: Case) -> StoryFacts:
         confidence=confidence,
         edges=edges_of(case),
     )
+
+
+def _own_host(case: Case) -> tuple[str, ...]:
+    """Return the addresses if each host takes all of them for itself, and the cluster has several hosts (KA303, HIGH)."""
+    far = {f.resource.name for f in case.findings if f.code == "KA303" and f.status is Status.FAIL and f.severity >= Severity.HIGH}
+    own = tuple(end.address for end in case.endpoints if end.resource in far and means_itself(end.host))
+    return own if len(own) == len(case.endpoints) else ()
 
 
 def _other_cause(case: Case) -> Fault | None:
