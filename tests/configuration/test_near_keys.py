@@ -91,6 +91,7 @@ def test_a_key_that_the_release_does_not_have_is_foreign(key, release, why):
 def test_a_key_of_the_release_or_of_a_plugin_is_not_foreign(settings):
     assert list(foreign_keys(settings, "3.9.1")) == []
     assert list(foreign_keys({"zookeeper.connect": "zk:2181"}, None)) == []
+    assert list(foreign_keys({"config.providers": "env"}, "3.9.1")) == []
 
 
 def test_ten_thousand_keys_take_no_time():

@@ -96,11 +96,22 @@ def test_names_that_resolve_only_inside_are_said_before_the_start(capsys, tmp_pa
 def test_defaults_and_names_that_are_assumed_are_said(capsys, tmp_path):
     (tmp_path / "values.yaml").write_text("kraftVersion: 1\nfullnameOverride: events\nnamespaceOverride: data\ncontroller: {}\n")
     _, (first, *others) = _said(capsys, tmp_path / "values.yaml")
+    image = "docker.io/bitnami/kafka:4.0.0-debian-12-r10"
     assert [remark["text"] for remark in first["remarks"]] == [
-        "values that the file does not set are those of Bitnami's chart 32.4.4, with Kafka 4.0.0"
+        "values that the file does not set are those of Bitnami's chart 32.4.4, with Kafka 4.0.0",
+        f"{image} is no longer published, so no new host gets it: bitnamilegacy/kafka has its tags, without updates",
     ]
     assert len(others) == 2
     assert not any("remarks" in file for file in others)
+
+
+def test_a_heap_above_the_limit_is_a_remark(capsys, tmp_path):
+    text = "controller: {replicaCount: 1, heapOpts: -Xmx1024m, RESOURCES}\nlisteners: {client: {protocol: PLAINTEXT}}\n"
+    large = {"resourcesPreset: small": 1, "resourcesPreset: large": 0, "resources: {limits: {memory: 1Gi}}": 1, "minId: 0": 0}
+    for resources, expected in large.items():
+        (tmp_path / "values.yaml").write_text(text.replace("RESOURCES", resources))
+        _, (file,) = _said(capsys, tmp_path / "values.yaml")
+        assert sum("the heap may grow to 1024m" in remark["text"] for remark in file["remarks"]) == expected
 
 
 def test_remedies_name_values(capsys):

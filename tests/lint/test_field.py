@@ -143,7 +143,12 @@ RELEASES = {
     "wurstmeister/kafka:2.12-2.3.0": "2.3.0",
     "quay.io/debezium/kafka:1.9": "3.2.0",
     "debezium/kafka:2.7.0.Final": "3.7.0",
-    "confluentinc/cp-kafka:7.4.1-1-ubi8": "3.4.0",
+    "confluentinc/cp-kafka:7.4.1-1-ubi8": "3.4",
+    "confluentinc/cp-kafka:7.9.0": "3.9.0",
+    "confluentinc/cp-enterprise-kafka:5.5.0": "2.5.0",
+    "confluentinc/cp-enterprise-kafka": None,
+    "bitnami/kafka@sha256:0ac56ae8b5cf4bcd0ba4": None,
+    "bitnami/kafka:3.6@sha256:0ac56ae8b5cf4bcd0ba4": "3.6",
     "confluentinc/cp-server:5.5.0": "2.5.0",
     "confluentinc/cp-kafka:3.3.1": "0.11.0",
     "confluentinc/confluent-local:7.5.0": "3.5.0",
@@ -160,6 +165,95 @@ RELEASES = {
 @pytest.mark.parametrize(("image", "release"), RELEASES.items())
 def test_the_release_that_a_tag_runs(image, release):
     assert images.release_of(image) == release
+
+
+REMARKED = """services:
+  web:
+    image: ours/web
+  kafka:
+    image: bitnamilegacy/kafka:3.9.0
+    mem_limit: 2g
+    environment:
+      KAFKA_CFG_NODE_ID: 1
+      KAFKA_CFG_PROCESS_ROLES: broker,controller
+      KAFKA_CFG_CONTROLLER_LISTENER_NAMES: CONTROLLER
+      KAFKA_CFG_CONTROLLER_QUORUM_VOTERS: 1@kafka:9093
+      KAFKA_CFG_LISTENERS: PLAINTEXT://:9092,CONTROLLER://:9093
+      KAFKA_LOG_RETENTION_HOURS: 24
+    healthcheck:
+      test: kafka-topics.sh --bootstrap-server kafka:9092 --list
+"""
+REMARKS = {
+    ("bitnamilegacy/kafka", "bitnami/kafka"): (5, "no longer published"),
+    ("bitnamilegacy/kafka", "docker.io/bitnami/kafka"): (5, "no longer published"),
+    ("bitnamilegacy/kafka", "registry.example/bitnami/kafka"): None,
+    ("KAFKA_LOG_RETENTION_HOURS", "KAFKA_LOG_RETENTION_MINUTES"): (13, "sets nothing"),
+    ("KAFKA_LOG_RETENTION_HOURS", "KAFKA_CFG_LOG_RETENTION_MINUTES"): None,
+    ("KAFKA_LOG_RETENTION_HOURS", "KAFKA_CLIENT_USERS"): None,
+    ("mem_limit: 2g", "mem_limit: 1g"): (6, "the heap may grow to 1024m, and the container's limit is 1g"),
+    ("mem_limit: 2g", "deploy: {resources: {limits: {memory: 512M}}}"): (6, "container's limit is 512M"),
+    ("mem_limit: 2g", "mem_limit: $LIMIT"): None,
+    ("KAFKA_LOG_RETENTION_HOURS: 24", "KAFKA_HEAP_OPTS: -Xms1g -Xmx2g"): (6, "the heap may grow to 2g"),
+    ("KAFKA_LOG_RETENTION_HOURS: 24", 'KAFKA_HEAP_OPTS: "-XX:MaxRAMPercentage=75"'): None,
+    ("server kafka:9092", "server web:9092"): (15, "asks web:9092, which is no broker"),
+    ("server kafka:9092", "server localhost:9092"): None,
+    ("KAFKA_LOG_RETENTION_HOURS: 24", "KAFKA_CFG_ADVERTISED_LISTENERS: PLAINTEXT://192.0.2.7:9092\n    ports: ['9092']"): (
+        14,
+        "Docker publishes 9092 at a port that it chooses",
+    ),
+    ("KAFKA_LOG_RETENTION_HOURS: 24", "KAFKA_CFG_ADVERTISED_LISTENERS: PLAINTEXT://kafka:9092\n    ports: ['9092']"): None,
+    (
+        "KAFKA_LOG_RETENTION_HOURS: 24",
+        "KAFKA_CFG_ADVERTISED_LISTENERS: PLAINTEXT://192.0.2.7:9092\n    ports: ['9092:9092']",
+    ): None,
+}
+
+
+@pytest.mark.parametrize(("change", "remark"), REMARKS.items(), ids=map(str, REMARKS))
+def test_what_a_container_cannot_do_is_a_remark(lint, change, remark):
+    assert change[0] in REMARKED
+    _, (file,), _ = lint({"compose.yaml": REMARKED.replace(*change)})
+    said = [(one["line"], one["text"]) for one in file.get("remarks", ())]
+    assert said == [] if remark is None else any(line == remark[0] and remark[1] in text for line, text in said)
+
+
+PODS = """apiVersion: apps/v1
+kind: StatefulSet
+metadata: {name: kafka}
+spec:
+  serviceName: brokers
+  template:
+    spec:
+      containers:
+        - name: kafka
+          image: confluentinc/cp-kafka:7.6.1
+          resources: {limits: {memory: 2Gi}}
+          env:
+            - {name: POD_IP, valueFrom: {fieldRef: {fieldPath: status.podIP}}}
+            - {name: POD_NAME, valueFrom: {fieldRef: {fieldPath: metadata.name}}}
+            - {name: KAFKA_BROKER_ID, value: "0"}
+            - {name: KAFKA_ZOOKEEPER_CONNECT, value: "zk:2181"}
+            - {name: KAFKA_OFFSETS_TOPIC_REPLICATION_FACTOR, value: "1"}
+            - {name: KAFKA_ADVERTISED_LISTENERS, value: "PLAINTEXT://$(POD_NAME).brokers:9092"}
+"""
+
+
+def test_what_pods_cannot_do_is_a_remark(lint):
+    def remarks(*change):
+        _, (file,), _ = lint({"pods.yaml": PODS.replace(*change)})
+        return [(one["line"], one["text"][:40]) for one in file.get("remarks", ())]
+
+    assert remarks("", "") == []
+    assert remarks("$(POD_NAME).brokers", "$(POD_IP)") == [(18, "advertises the address of the pod, which")]
+    assert remarks("memory: 2Gi", "memory: 512Mi") == [(11, "the heap may grow to 1G, and the contain")]
+    assert remarks("memory: 2Gi", "memory: 536870912000m") == []
+
+
+def test_a_container_without_variables_ends_where_its_image_needs_them(lint):
+    for image, ends in (("bitnami/kafka:3.9", True), ("confluentinc/cp-kafka:7.6.1", True), ("apache/kafka:4.3.0", False)):
+        code, files, _ = lint({"compose.yaml": f"services:\n  kafka:\n    image: {image}\n    ports: ['9092:9092']\n"})
+        assert (code, [file["starts"] for file in files]) == ((3, [False]) if ends else (2, []))
+        assert grave(files) == (["KA310 3"] if ends else [])
 
 
 def test_each_image_names_its_source():

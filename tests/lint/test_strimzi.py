@@ -106,7 +106,7 @@ def test_without_its_pools_a_cluster_is_judged_as_far_as_roles_do_not_decide(lin
 
 
 def test_names_that_resolve_only_inside_and_combined_roles_are_mentioned(lint):
-    text = RESOURCES.replace("type: nodeport", "type: internal").replace("advertisedHost", "other")
+    text = RESOURCES.replace("type: nodeport", "type: internal").replace("advertisedHost", "other").replace("nodePort", "another")
     code, output = lint(text)
     flat = " ".join(output.split())
     assert code == 0

@@ -19,12 +19,14 @@ _NOT_DEFINED = frozenset(
         "authorizer.zookeeper.session.timeout.ms",
         "authorizer.zookeeper.url",
         "broker.id.command",
+        "config.providers",
         "logs.dir",
         "super.users",
     }
 )
-"""Keys of Kafka's authorizers, which KafkaConfig does not define, and those of images (wurstmeister's, Bitnami's) that look like
-keys of Kafka: Bitnami's chart writes `logs.dir`, the folder of the image's own logs, into every server.properties."""
+"""Keys of Kafka's authorizers and, before 4.2, of `AbstractConfig`, which KafkaConfig does not define, and those of images
+(wurstmeister's, Bitnami's) that look like keys of Kafka: Bitnami's chart writes `logs.dir`, the folder of the image's own logs,
+into every server.properties."""
 
 _DYNAMIC_ALONE = frozenset(
     {

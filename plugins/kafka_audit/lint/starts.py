@@ -42,7 +42,8 @@ def start_verdict(broker: Described, version: str, patch: str | None = None) -> 
         patch: the release that runs, where another one of its minor judges it.
     """
     if broker.ends:
-        message = f"{broker.ended_by} image ends before Kafka starts: {'; '.join(end.value for end in broker.ends)}"
+        who = "operator refuses the resource" if broker.image is None else "image ends before Kafka starts"
+        message = f"{broker.ended_by} {who}: {'; '.join(end.value for end in broker.ends)}"
         return StartVerdict(starts=False, refused=StartRefusal(message=message, key=broker.ends[0].key), by_image=True)
     values = {key: setting.value for key, setting in broker.properties.items()}
     present = broker.unknown & values.keys()

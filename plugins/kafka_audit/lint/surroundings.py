@@ -42,7 +42,7 @@ def surrounding_faults(group: Group) -> Iterator[Judgement]:
 
 def _endpoints(member: Member, container: Container) -> Iterator[Judgement]:
     settings = {key: member.broker.value(key) for key in (KEY, INSTEAD, CONTROLLERS)}
-    if not settings[INSTEAD] or not member.serves:
+    if not settings[INSTEAD] or not member.serves or KEY in member.broker.unknown:
         return
     bound = {entry.listener: entry for entry in entries({KEY: settings[INSTEAD]})}
     advertised = [entry for entry in entries(settings) if entry.host and entry.port is not None and entry.listener in bound]
@@ -66,7 +66,7 @@ def _fault(
     if _LOOPBACK.fullmatch(at) and (not local or (target is not None and target == own.port)):
         kind = f"and listens on {address_text(at, own.port or 0)}, which its container alone reaches"
         return _AddressFault(kind=kind, key=INSTEAD, mend=f"In `{{{INSTEAD}}}`, let {entry.listener} listen on `0.0.0.0`.")
-    if entry.host in container.own and own.port != entry.port:
+    if entry.host in container.own and own.port not in {None, entry.port}:
         kind = f"a port on which it does not listen: containers reach {entry.host} at {own.port}"
         return _AddressFault(kind=kind, key=KEY, mend=f"In `{{{KEY}}}`, give {entry.listener} the port {own.port}.")
     other = next((name for name, listener in bound.items() if listener.port == target), None)

@@ -377,14 +377,10 @@ def test_node_ids_are_those_of_the_status_and_the_next_free_ones():
 
 
 REMARKS = {
-    "a reserved port": (
-        ("port: 9092", "port: 9091"),
-        (26, "Strimzi refuses listener plain: port 9091 is reserved, as are all below 9092"),
-    ),
     "no port": ((", port: 9092", ""), (26, "not judged: listener plain without a port")),
-    "a name in capitals": (
-        ("name: plain", "name: Plain"),
-        (26, "Strimzi refuses listener Plain: a name has at most 11 characters of a-z and 0-9"),
+    "a heap above the limit": (
+        ("    config:\n", "    jvmOptions: {-Xmx: 4g}\n    resources: {limits: {memory: 4Gi}}\n    config:\n"),
+        (30, "the heap may grow to 4g, and the container's limit is 4Gi: it is killed before that"),
     ),
     "a type": (("type: internal, tls: false", "type: gateway"), (26, "not judged: listener plain of type gateway")),
     "an authorizer": (("type: simple, ", "type: opa, "), (28, "not judged: authorization of type opa")),
@@ -408,6 +404,50 @@ REMARKS = {
 def test_what_is_refused_or_not_judged_is_said_with_its_line(change, remark):
     assert remark in _remarks(POOLS + KAFKA.replace(*change))
     assert remark not in _remarks(POOLS + KAFKA)
+
+
+REFUSED = {
+    "a reserved port": (("port: 9092", "port: 9091"), "listener plain: port 9091 is reserved, as are all below 9092"),
+    "a name in capitals": (("name: plain", "name: Plain"), "listener Plain: a name has at most 11 characters of a-z and 0-9"),
+    "a second name": (("name: plain, port: 9092", "name: tls, port: 9092"), "a second listener of the name tls"),
+    "a second port": (("name: plain, port: 9092", "name: plain, port: 9093"), "a second listener of the port 9093"),
+    "a host of no route": (
+        ("type: internal, tls: false", "type: internal, tls: false, configuration: {brokers: [{broker: 0, host: b0}]}"),
+        "listener plain: the type internal has no host",
+    ),
+    "annotations of an internal Service": (
+        ("type: internal, tls: false", "type: internal, tls: false, configuration: {bootstrap: {annotations: {a: b}}}"),
+        "listener plain: the type internal has no annotations",
+    ),
+    "an ingress without TLS": (
+        ("type: internal, tls: false", "type: ingress, tls: false"),
+        "listener plain: the type ingress needs TLS",
+    ),
+}
+
+
+@pytest.mark.parametrize(("change", "reason"), REFUSED.values(), ids=REFUSED.keys())
+def test_what_the_operator_refuses_ends_each_node(change, reason):
+    assert change[0] in KAFKA
+    for node in _nodes(POOLS + KAFKA.replace(*change)):
+        assert reason in [end.value for end in node.ends]
+    assert not any(node.ends for node in _nodes(POOLS + KAFKA))
+
+
+def test_fields_of_a_listener_that_its_type_has():
+    for kind, field in (
+        ("cluster-ip", "annotations: {a: b}"),
+        ("loadbalancer", "nodePort: 31000"),
+        ("internal", "annotations: {}"),
+    ):
+        change = ("type: internal, tls: false", f"type: {kind}, tls: false, configuration: {{bootstrap: {{{field}}}}}")
+        assert not any(node.ends for node in _nodes(POOLS + KAFKA.replace(*change)))
+
+
+def test_zookeeper_beside_a_release_without_it():
+    text = KAFKA.replace("spec:\n", "spec:\n  zookeeper: {replicas: 3}\n", 1)
+    assert any("spec.zookeeper has no effect" in remark for _, remark in _remarks(POOLS + text))
+    assert not any("spec.zookeeper has no effect" in remark for _, remark in _remarks(POOLS + KAFKA))
 
 
 def test_a_pool_without_a_role_has_no_nodes():

@@ -6,6 +6,7 @@ from kafka_audit.checks.configuration.effective import Effective, defaults, unkn
 from kafka_audit.model.tables import SnapshotInfo
 
 _FACTOR, _IN_SYNC = "default.replication.factor", "min.insync.replicas"
+_SHARE = "share.coordinator.state.topic.replication.factor"  # from 4.0 on
 _INTERNAL, _ENOUGH = ("offsets.topic.replication.factor", "transaction.state.log.replication.factor"), 3
 
 
@@ -30,7 +31,8 @@ def _of_brokers(effective: Effective, size: int) -> Judgements:
         elif len(known) < len(found):
             yield unknown_judgement(effective, broker, f"{', '.join(sorted(found.keys() - known.keys()))} unknown")
         else:
-            weak = tuple(_weak(known, min(_ENOUGH, size)))
+            share = effective.get(broker, _SHARE).number
+            weak = tuple(_weak(known | ({} if share is None else {_SHARE: share}), min(_ENOUGH, size)))
             evidence = {"broker": broker, "who": f"broker {broker}", "of": "on", "factor": known[_FACTOR]}
             evidence |= {"in_sync": known[_IN_SYNC], "with": f", with min.insync.replicas {known[_IN_SYNC]}"}
             reported = {"key": weak[0][0], "fault": "; ".join(text for _, text in weak)} if weak else {}
@@ -67,4 +69,4 @@ def _weak(known: Mapping[str, int], enough: int) -> Iterator[tuple[str, str]]:
         yield _IN_SYNC, f"{_IN_SYNC} is {in_sync} of {factor} replicas, so writes with acks=all fail if one broker stops"
     if factor >= _ENOUGH and in_sync < _ENOUGH - 1:
         yield _IN_SYNC, f"{_IN_SYNC} is {in_sync}, so a write with acks=all may be on only one broker"
-    yield from ((key, f"{key} is {known[key]}") for key in _INTERNAL if known[key] < enough)
+    yield from ((key, f"{key} is {known[key]}") for key in (*_INTERNAL, _SHARE) if known.get(key, enough) < enough)

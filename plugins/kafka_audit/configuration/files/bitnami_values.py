@@ -11,7 +11,7 @@ from typing import NoReturn
 
 import yaml
 
-from kafka_audit.configuration.files import java, setting_names, yaml_nodes
+from kafka_audit.configuration.files import images, java, memory, setting_names, yaml_nodes
 from kafka_audit.configuration.files.described import ADVERTISED_BY_BITNAMI, Described, is_placeholder
 from kafka_audit.configuration.files.java import PropertiesError, Property
 from kafka_audit.configuration.files.values_tree import MOST_NODES, Values
@@ -55,6 +55,8 @@ _DEFAULTS = {
     "tls.sslClientAuth": "required",
 }
 _RELEASE = "kafka"
+_PRESETS = {"nano": "192Mi", "micro": "384Mi", "small": "768Mi", "medium": "1536Mi", "large": "3072Mi"}
+"""Limits of memory by the names of Bitnami's common chart (`_resources.tpl`)."""
 _OLD_TAG = re.compile(r"[0-3]\.")
 _OLDER = ("kraft", "zookeeper", "externalZookeeper", "extraConfig", "extraConfigYaml")
 _MOST_ENTRIES, _MOST_MECHANISMS, _LONGEST_NAME = 100, 8, 100
@@ -121,6 +123,12 @@ def _remarks(values: Values) -> Iterator[Remark]:
     if not values.has("fullnameOverride") or values.node("namespaceOverride") is None:
         names = f"the release `{_RELEASE}` in the namespace `{values.text('namespaceOverride') or 'default'}`"
         yield Remark(line=values.first_line, text=f"addresses are those of {names}")
+    image = f"{values.text('image.registry') or 'docker.io'}/{values.text('image.repository')}:{values.text('image.tag')}"
+    yield from images.image_of(image, {}).withdrawal(image, values.line("image.repository", "image"))
+    for role in ("controller", "broker"):
+        preset, given = f"{role}.resourcesPreset", f"{role}.resources.limits.memory"
+        text = values.text(given) or _PRESETS.get(values.text(preset), "")
+        yield from memory.too_large_heap(values.text(f"{role}.heapOpts"), Property("memory", text, values.line(given, preset)))
     paths = [f"{part}{key}" for part in ("", "controller.", "broker.") for key in ("existingSecretConfig", "extraEnvVars")]
     for path in paths:
         if values.has(path):

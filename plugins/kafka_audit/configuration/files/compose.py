@@ -4,14 +4,15 @@ A variable of the host has the value of the file `.env`, otherwise its default (
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import yaml
 
-from kafka_audit.configuration.files import commands, environment, images, yaml_nodes
+from kafka_audit.configuration.files import commands, environment, images, memory, yaml_nodes
 from kafka_audit.configuration.files.described import Container, ContainerClient, Described, Mount
 from kafka_audit.configuration.files.java import Property
+from kafka_audit.model.addresses.advertised_listeners import KEY, entries
 from kafka_audit.model.linted import Remark
 from kafka_audit.model.text import listing
 
@@ -24,6 +25,7 @@ _ADDRESS = re.compile(
     r"(?<![\w.@/-])(?:(?:PLAINTEXT|SASL_PLAINTEXT|SSL|SASL_SSL)://)?([A-Za-z0-9][\w.-]{0,200}):(\d{2,5})(?![\w.])"
 )
 _BOOTSTRAPS = re.compile(r"bootstrap|kafka_?brokers?|broker_?list", re.IGNORECASE)
+_ASKED = re.compile(r"--bootstrap-server[\s=\"']{1,5}([A-Za-z0-9][\w.-]{0,200}):(\d{2,5})")
 _WAITS = re.compile(r"wait-for|dockerize|\bnc\b|/dev/tcp")
 _NAMED_VOLUME = re.compile(r"[A-Za-z0-9][\w.-]*")
 _MOST_PORTS, _MOST_CLIENTS = 100, 10
@@ -69,9 +71,11 @@ def described_services(node: yaml.Node, beside: _Beside) -> Iterator[Described]:
     host = _Host(variables=_env_file(beside(".env")), assumed=set())
     found: list[Described] = []
     clients: dict[str, list[ContainerClient]] = {}
+    others: set[str] = set()  # names of services without a broker
     for service, body in services.items():
         whole = _extended(body, services)
         brokers = [*_service(whole, f"service {service}", host, beside)]
+        others.update(() if brokers else {service, *_own_names(whole)})
         for client, named in () if brokers or "network_mode" in whole else _named_addresses(service, whole):
             clients.setdefault(named, []).append(client)
         for broker in brokers:
@@ -79,13 +83,37 @@ def described_services(node: yaml.Node, beside: _Beside) -> Iterator[Described]:
                 found.append(replace(broker, container=None))
             else:
                 own = frozenset({service, *_own_names(whole)})
-                found.append(replace(broker, neighbours=neighbours, container=replace(broker.container, own=own)))
+                remarks = (*broker.remarks, *_published_somewhere(whole, broker, own))
+                found.append(
+                    replace(broker, neighbours=neighbours, container=replace(broker.container, own=own), remarks=remarks)
+                )
     for broker in found:
         around = broker.container
         named_it = (
             tuple(client for name in sorted(around.own) for client in clients.get(name, ())[:_MOST_CLIENTS]) if around else ()
         )
-        yield replace(broker, container=replace(around, clients=named_it)) if around else broker
+        remarks = (*broker.remarks, *(_asks_others(around, others) if around else ()))
+        yield replace(broker, container=replace(around, clients=named_it), remarks=remarks) if around else broker
+
+
+def _published_somewhere(body: _Mapping, broker: Described, own: Collection[str]) -> Iterator[Remark]:
+    """Yield that Docker chooses where a port is published which the broker advertises to clients outside."""
+    listed = [(entry.host, str(entry.port)) for entry in entries({KEY: broker.value(KEY)})]
+    listed += [(broker.value("advertised.host.name"), broker.value("advertised.port"))]
+    outside = {port for host, port in listed if host and host not in own}
+    for item in yaml_nodes.items(body.get("ports")):
+        port = yaml_nodes.text(item)
+        if port in outside:
+            text = f"Docker publishes {port} at a port that it chooses, and {port} is advertised: publish `{port}:{port}`"
+            yield Remark(line=yaml_nodes.line(item), text=text)
+
+
+def _asks_others(around: Container, others: Collection[str]) -> Iterator[Remark]:
+    """Yield that a health check asks a container which is no broker."""
+    for match in _ASKED.finditer(around.healthcheck.value if around.healthcheck else ""):
+        if around.healthcheck and match[1] in others and match[1] not in around.own:
+            text = f"the health check asks {match[1][:60]}:{match[2]}, which is no broker: the container never gets healthy"
+            yield Remark(line=around.healthcheck.line, text=text)
 
 
 def _named_addresses(service: str, body: _Mapping) -> Iterator[tuple[ContainerClient, str]]:
@@ -169,11 +197,19 @@ def _service(body: _Mapping, inside: str, host: _Host, beside: _Beside) -> Itera
     elsewhere = elsewhere or _first(body, ("extends",)) or _mounted(body, of_image)
     literal = [setting.key for setting in variables if setting.key not in unknown]
     broker = environment.described_broker(
-        variables, inside=inside, image=image, unknown=unknown, literal=literal, elsewhere=elsewhere, start=start
+        variables,
+        inside=inside,
+        image=image,
+        unknown=unknown,
+        literal=literal,
+        elsewhere=elsewhere,
+        start=start,
+        line=_line_of(body),
     )
     if broker is None:
         return
-    remarks = [*broker.remarks, *of_image.missing_tool(_healthcheck(body))]
+    heap = next((setting.value for setting in reversed(variables) if setting.key == memory.HEAP), of_image.heap)
+    remarks = [*broker.remarks, *of_image.missing_tool(_healthcheck(body)), *memory.too_large_heap(heap, _limit(body, host))]
     if host.assumed:
         remarks.append(Remark(line=_line(body), text=f"judged with the defaults {listing(sorted(host.assumed), 5)}"))
     ids = (setting for setting in reversed(variables) if setting.key in _CLUSTER_IDS and setting.key not in unknown)
@@ -183,6 +219,7 @@ def _service(body: _Mapping, inside: str, host: _Host, beside: _Beside) -> Itera
         mounts=tuple(_mounts(body)),
         new_host="hostname" not in body,
         file=start.file,
+        healthcheck=_healthcheck(body),
     )
     yield replace(broker, remarks=tuple(remarks), replicas=_replicas(body), partial=partial, container=container)
 
@@ -214,6 +251,11 @@ def _line(body: _Mapping) -> int:
     return min(yaml_nodes.line(node) for node in body.values())
 
 
+def _line_of(body: _Mapping) -> int:
+    """Return the line of a service's image, or of its first key."""
+    return yaml_nodes.line(body["image"]) if "image" in body else _line(body)
+
+
 def _replicas(body: _Mapping) -> int:
     deploy = yaml_nodes.text(yaml_nodes.mapping(body.get("deploy")).get("replicas"))
     text = deploy or yaml_nodes.text(body.get("scale")) or "1"
@@ -234,6 +276,12 @@ def _ports(body: _Mapping, host: _Host) -> Mapping[int, tuple[int, int]]:
         for number in range(min(last - first + 1, _MOST_PORTS)):
             found[first + number] = (target + number, yaml_nodes.line(item))
     return found
+
+
+def _limit(body: _Mapping, host: _Host) -> Property | None:
+    limits = yaml_nodes.mapping(yaml_nodes.mapping(yaml_nodes.mapping(body.get("deploy")).get("resources")).get("limits"))
+    node = limits.get("memory", body.get("mem_limit"))
+    return None if node is None else Property("memory", host.value(yaml_nodes.text(node) or "")[0], yaml_nodes.line(node))
 
 
 def _healthcheck(body: _Mapping) -> Property:

@@ -21,7 +21,10 @@ _MOST_REMARKS = 50
 COMMANDED = re.compile(r"_\{(?:HOSTNAME|PORT)_COMMAND\}")
 """What wurstmeister's image replaces by what a command prints: start-kafka.sh, 901c084."""
 
-_WHOLE = re.compile(rf"{ADVERTISED_BY_BITNAMI}|{COMMANDED.pattern}")
+_FILLED = r"%[A-Z][A-Z0-9_]{1,60}%|@[A-Z][A-Z0-9_]{1,60}@|__[A-Z][A-Z0-9_]{1,60}__|(?<!\?)<[A-Za-z][\w .-]{1,60}>"
+"""What scripts and people replace: `%ID%`, `@HOST@`, `__PORT__`, `<your-ip>`; no named group of a regular expression."""
+
+_WHOLE = re.compile(rf"{ADVERTISED_BY_BITNAMI}|{COMMANDED.pattern}|{_FILLED}")
 _BEGINS = re.compile(rf"\$\{{|\$\(|\{{\{{|{_WHOLE.pattern}")
 _ENDS = {"${": re.compile(r"\}"), "$(": re.compile(r"\)|\s"), "{{": re.compile(r"\}\}")}
 
@@ -67,6 +70,7 @@ class Container:
     published: bool = True
     one_by_one: bool = False
     file: str = ""
+    healthcheck: Property | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -74,8 +78,8 @@ class Described:
     """The settings of one broker, or of several that share a text.
 
     `unknown` are keys that something fills in before the broker starts: a placeholder, a reference, a default of the image. They
-    may be absent from `properties`. Their values decide nothing. `ends` says why the image ends before Kafka starts: variable,
-    reason and line.
+    may be absent from `properties`. Their values decide nothing. `ends` says why the image ends before Kafka starts, or what the
+    operator refuses: variable or field, reason and line.
     """
 
     properties: Mapping[str, Property]
@@ -88,7 +92,7 @@ class Described:
     remarks: tuple[Remark, ...] = ()
     names: SettingNames = setting_names.PROPERTIES
     ends: tuple[Property, ...] = ()
-    ended_by: str = ""  # whose image that is, of one that is known
+    ended_by: str = ""  # whose image or operator that is, of one that is known
     jvm: str | None = None  # its options, None where the file is not that of a container
     replicas: int = 0  # how many nodes it describes, 0 where that is not known
     partial: bool = False  # whether it adds to a service of another file, as an override of compose does

@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
+from kafka_audit.configuration.definitions import VERSIONS, definitions
 from kafka_audit.configuration.files import images, java, setting_names
 from kafka_audit.configuration.files.commands import OF_IMAGE, Start, StartKind
 from kafka_audit.configuration.files.described import ANY_OPTIONS, COMMANDED, Described, is_brokers, is_placeholder
@@ -30,6 +31,7 @@ _DIRS = ("log.dirs", "log.dir")
 _SECRETS = "/etc/kafka/secrets/"
 _JVM = ("KAFKA_OPTS", "KAFKA_JMX_OPTS", "KAFKA_HEAP_OPTS", "KAFKA_JVM_PERFORMANCE_OPTS", "EXTRA_ARGS", "JAVA_TOOL_OPTIONS")
 _IGNORED = "ignored"  # what Confluent's examples set in containers of clients, whose image requires the variable
+_OF_OTHERS, _MOST_PLAIN = Image(), 10
 _HOST = re.compile(r"://[^,/]*?:(?=\d+(?:,|$))")
 
 
@@ -71,6 +73,7 @@ def described_broker(  # noqa: PLR0913 -- a container is described in that many 
     release: str = "",
     elsewhere: Property | None = None,
     start: Start = OF_IMAGE,
+    line: int = 0,
 ) -> Described | None:
     """Return the broker that a container with these variables runs, None where they are no broker's.
 
@@ -83,6 +86,7 @@ def described_broker(  # noqa: PLR0913 -- a container is described in that many 
         release: the release of Helm that renders the file, "" where no chart does.
         elsewhere: the key that adds variables of other files, such as `env_file`, with its line.
         start: how the container starts the broker.
+        line: of the container's image.
     """
     by_name = {setting.key: setting for setting in variables}
     of_image = images.image_of(image, by_name)
@@ -90,6 +94,9 @@ def described_broker(  # noqa: PLR0913 -- a container is described in that many 
     # The image copies an alias over the variable that it stands for.
     found = {keys[name]: _written(keys[name], by_name[name]) for name in sorted(keys, key=lambda name: name in of_image.aliases)}
     serves = start.kind is StartKind.SERVER
+    bare = not found and start.kind is StartKind.IMAGE and elsewhere is None and not of_image.alone
+    if bare and (ends := tuple(of_image.ends(image or "", by_name, line))):
+        return Described(properties={}, inside=inside, image=image, ends=ends, ended_by=of_image.label)
     if not serves and not _is_of_broker(found, strongly=image is not None and not of_image.label):
         return None
     filled_in = {name for name, setting in by_name.items() if is_placeholder(setting.value) or _VARIABLE.search(setting.value)}
@@ -102,10 +109,10 @@ def described_broker(  # noqa: PLR0913 -- a container is described in that many 
         left = set(found)
     if not found:  # a file that another place describes has all settings
         return None
-    line = min(setting.line for setting in found.values())
+    first = min(setting.line for setting in found.values())
     alone = start.kind in {StartKind.IMAGE, StartKind.WRAPPED}
-    properties, of_files = _completed(found, of_image, image, line) if alone else (found, frozenset())
-    folder, hidden = _folder(found, of_image, line) if alone and elsewhere is None else ({}, frozenset(_DIRS) - found.keys())
+    properties, of_files = _completed(found, of_image, image, first) if alone else (found, frozenset())
+    folder, hidden = _folder(found, of_image, first) if alone and elsewhere is None else ({}, frozenset(_DIRS) - found.keys())
     hidden |= of_files | (frozenset(of_image.hidden) - found.keys())
     if of_image.open or elsewhere is not None or not alone:
         hidden |= images.FROM_BASE - properties.keys()
@@ -123,8 +130,8 @@ def described_broker(  # noqa: PLR0913 -- a container is described in that many 
         inside=inside,
         image=image,
         names=setting_names.of_environment(of_image.prefix, inside, release=release),
-        remarks=tuple(_remarks(by_name, of_image, elsewhere, start)),
-        ends=tuple(of_image.ends(image or "", given, line)) if own else (),
+        remarks=(*of_image.withdrawal(image or "", line), *_remarks(by_name, of_image, elsewhere, start)),
+        ends=tuple(of_image.ends(image or "", given, first)) if own else (),
         ended_by=of_image.label,
         jvm=options if own and of_image.secured and known_later.isdisjoint(_JVM) else ANY_OPTIONS,
     )
@@ -149,6 +156,18 @@ def _remarks(by_name: Mapping[str, Property], image: Image, elsewhere: Property 
     if image.label and foreign and image.prefix != images.BITNAMIS_PREFIX:
         text = f"{image.label} image reads {images.PREFIX}NAME: variables with {images.BITNAMIS_PREFIX} set nothing"
         yield Remark(line=foreign[0].line, text=text)
+    if image.label and image.prefix == images.BITNAMIS_PREFIX:
+        plain = [setting for name, setting in by_name.items() if _sets_nothing(name, image)]
+        for setting in plain[:_MOST_PLAIN]:
+            text = f"{setting.key[:100]} sets nothing: {image.label} image reads {images.BITNAMIS_PREFIX}NAME here"
+            yield Remark(line=setting.line, text=text)
+
+
+def _sets_nothing(name: str, image: Image) -> bool:
+    """Return whether the name of a variable is that of a setting with the prefix of other images."""
+    if name.startswith(image.prefix) or name in image.aliases:
+        return False
+    return key_of(name, _OF_OTHERS) in definitions(VERSIONS[-1])
 
 
 def key_of(name: str, image: Image) -> str | None:

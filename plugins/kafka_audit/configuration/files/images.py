@@ -48,6 +48,10 @@ class Image:
     refuses: tuple[str, ...] = ()
     cluster_id: str = ""
     lacks: str = "(?!)"
+    withdrawn: str = "(?!)"
+    published: str = ""
+    alone: bool = False  # whether it starts without any variable
+    heap: str = ""  # options of the heap where the variable has none
     links: bool = False
     tag: str = "$^"
     platform: Mapping[str, str] = field(default_factory=dict)
@@ -73,7 +77,8 @@ class Image:
         if match[1] not in self.platform:
             return None
         major, first = self.platform[match[1]].split(".")
-        return f"{major}.{int(first) + int(match[2])}.0"
+        patch = ".0" if match[3] == "0" else ""  # later ones have changes of their own
+        return f"{major}.{int(first) + int(match[2])}{patch}"
 
     def ends(self, name: str, variables: Mapping[str, Property], line: int) -> Iterator[Property]:
         """Yield with which variables, or without which, it ends before Kafka starts: key, reason, line.
@@ -111,9 +116,16 @@ class Image:
             text = f"{probe.key} calls {match[0][:60]}, which {self.label} image does not find: the container never gets healthy"
             yield Remark(line=probe.line, text=text)
 
+    def withdrawal(self, name: str, line: int) -> Iterator[Remark]:
+        """Yield that an image's name is no longer published."""
+        if re.search(self.withdrawn, name):
+            yield Remark(line=line, text=f"{name[:60]} is no longer published, so no new host gets it: {self.published}")
+
     def _holds(self, rule: Mapping[str, str], name: str, variables: Mapping[str, Property]) -> bool:
         tag = re.search(r"\d+(?:\.\d+)+", self.latest if _tag(name) in _LATEST else re.sub(r"^2\.1[0-3]-", "", _tag(name)))
         if tag is None and not rule.keys().isdisjoint({"since", "before"}):
+            return False
+        if "of" in rule and re.fullmatch(rule["of"], _tag(name)) is None:
             return False
         version = version_numbers(tag[0] if tag else "0")
         since, before = version_numbers(rule.get("since", "0")), version_numbers(rule.get("before", "999"))
@@ -183,7 +195,8 @@ def release_of(name: str) -> str | None:
 
 
 def _tag(name: str) -> str:
-    return name.partition("@")[0].rpartition("/")[2].partition(":")[2]
+    named, _, digest = name.partition("@")
+    return named.rpartition("/")[2].partition(":")[2] or digest
 
 
 def _text(variables: Mapping[str, Property], name: str) -> str:

@@ -9,16 +9,19 @@ from dataclasses import dataclass, field, replace
 
 import yaml
 
-from kafka_audit.configuration.files import commands, environment, images, yaml_nodes
+from kafka_audit.configuration.files import commands, environment, images, memory, yaml_nodes
 from kafka_audit.configuration.files.commands import StartKind
 from kafka_audit.configuration.files.described import Container, Described, Mount
 from kafka_audit.configuration.files.java import Property
+from kafka_audit.model.linted import Remark
 
 _Mapping = Mapping[str, yaml.Node]
 _EXPORT = re.compile(r"\bexport[ \t]+(KAFKA_[A-Z0-9_]{1,200})=([^\s;&|]*)")
 _SUM = re.compile(r"\$\(\([^()]*\)\)")
+_REFERRED = re.compile(r"\$[{(]([A-Za-z_][A-Za-z0-9_]{0,200})[)}]")
 _SHELLS = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 _PORT_OF_SERVICE = Property("KAFKA_PORT", "tcp://CLUSTER-IP:9092", 0)
+_ADVERTISED = re.compile(r"KAFKA_(?:CFG_)?ADVERTISED_LISTENERS")
 _IDS = re.compile(r"KAFKA_(?:CFG_)?(?:NODE|BROKER)_ID|NODE_ID|BROKER_ID")
 
 
@@ -71,6 +74,7 @@ def described_container(body: _Mapping, workload: Workload) -> Iterator[Describe
         release=workload.release,
         elsewhere=elsewhere or _mounted(body, of_image, workload),
         start=start,
+        line=yaml_nodes.line(body["image"]) if "image" in body else 0,
     )
     if broker is not None:
         around = Container(
@@ -82,7 +86,28 @@ def described_container(body: _Mapping, workload: Workload) -> Iterator[Describe
             one_by_one=workload.one_by_one,
         )
         tools = tuple(remark for probe in _commands_of_probes(body) for remark in of_image.missing_tool(probe))
-        yield replace(broker, container=around, remarks=(*broker.remarks, *tools))
+        heap = named[memory.HEAP].value if memory.HEAP in named else of_image.heap
+        large = memory.too_large_heap(heap, memory.limit_of_pod(body))
+        remarks = (*broker.remarks, *tools, *large, *_advertised_pod(body, variables, workload))
+        yield replace(broker, container=around, remarks=remarks)
+
+
+def _advertised_pod(body: _Mapping, variables: Sequence[Property], workload: Workload) -> Iterator[Remark]:
+    """Yield that the pods of a StatefulSet advertise their addresses, which change, though each has a name."""
+    entries = map(yaml_nodes.mapping, yaml_nodes.items(body.get("env")))
+    own = {yaml_nodes.text(entry.get("name")) for entry in entries if _field(entry) == "status.podIP"}
+    for setting in variables if workload.service else ():
+        named = own & set(_REFERRED.findall(setting.value))
+        if named and _ADVERTISED.fullmatch(setting.key):
+            text = (
+                "advertises the address of the pod, which changes with each pod: clients that know no other one lose the broker"
+            )
+            yield Remark(line=setting.line, text=f"{text}; advertise POD.{workload.service[:60]}")
+
+
+def _field(entry: _Mapping) -> str | None:
+    reference = yaml_nodes.mapping(yaml_nodes.mapping(entry.get("valueFrom")).get("fieldRef"))
+    return yaml_nodes.text(reference.get("fieldPath"))
 
 
 def _variables(body: _Mapping, workload: Workload) -> tuple[list[Property], list[str], Property | None]:

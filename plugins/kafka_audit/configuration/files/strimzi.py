@@ -13,7 +13,7 @@ from itertools import chain, count, islice
 
 import yaml
 
-from kafka_audit.configuration.files import setting_names, strimzi_config, strimzi_listeners, yaml_nodes
+from kafka_audit.configuration.files import memory, setting_names, strimzi_config, strimzi_listeners, yaml_nodes
 from kafka_audit.configuration.files.described import Described, is_placeholder
 from kafka_audit.configuration.files.java import PropertiesError, Property
 from kafka_audit.configuration.files.strimzi_listeners import StrimziListener, StrimziNode
@@ -115,6 +115,7 @@ class _StrimziCluster:
         self.resource = resource
         self.most_nodes = most_nodes
         self.remarks: list[Remark] = []
+        self.refused: list[Property] = []
         self.whole = True  # whether the file has all nodes
         self.kafka = yaml_nodes.mapping(resource.spec.get("kafka"))
         self.namespace = resource.namespace or "default"
@@ -149,12 +150,17 @@ class _StrimziCluster:
                     remarks=() if found else tuple(self.remarks),
                     names=setting_names.of_strimzi(f"the Kafka resource {self.resource.name}"),
                     replicas=int(self.whole),
+                    ends=tuple(self.refused),
+                    ended_by="Strimzi's",
                 )
             )
         return found
 
     def _remark(self, line: int, text: str) -> None:
         self.remarks.append(Remark(line=line, text=text))
+
+    def _refuse(self, line: int, text: str) -> None:
+        self.refused.append(Property("spec.kafka.listeners", text, line))
 
     def _version(self) -> str | None:
         version = yaml_nodes.text(self.kafka.get("version"))
@@ -186,13 +192,19 @@ class _StrimziCluster:
         items = yaml_nodes.items(node)
         if len(items) > _MOST_ENTRIES:
             raise PropertiesError(yaml_nodes.line(items[0]), f"has more than {_MOST_ENTRIES} listeners")
-        return tuple(strimzi_listeners.read_listener(item, self._remark) for item in items)
+        found = tuple(strimzi_listeners.read_listener(item, self._remark, self._refuse) for item in items)
+        for line, text in strimzi_listeners.repeated(found):
+            self._refuse(line, text)
+        return found
 
     def _nodes(self, pools: Sequence[StrimziResource]) -> tuple[StrimziNode, ...]:
         if not pools and not self.kraft:
             replicas = self._replicas(self.kafka, self.resource.line)
             self.whole = bool(replicas)
             return tuple(self._node(number, "kafka", None) for number in range(replicas or 0)) or (self._some_node(),)
+        if self.kraft and self.version and "zookeeper" in self.resource.spec and self._at_least(4, 0):
+            text = f"spec.zookeeper has no effect: Kafka {self.version} has no ZooKeeper, and needs node pools with controllers"
+            self._remark(yaml_nodes.line(self.resource.spec["zookeeper"]), text)
         if not pools:
             text = f"not judged: the node pools of {self.resource.name[:60]} are not in this file, with node IDs and roles"
             self._remark(self.resource.line, text)
@@ -235,6 +247,10 @@ class _StrimziCluster:
     def _node(self, number: int, pool_name: str, pool: StrimziResource | None) -> StrimziNode:
         owner = f"{self.resource.name}-{pool_name}"
         spec = pool.spec if pool is not None else self.kafka
+        both = {**self.kafka, **spec}  # what a pool has holds for it
+        heap = yaml_nodes.text(yaml_nodes.mapping(both.get("jvmOptions")).get("-Xmx")) or ""
+        large = memory.too_large_heap(f"-Xmx{heap}", memory.limit_of_pod(both))
+        self.remarks += [remark for remark in large if remark not in self.remarks]
         roles = {yaml_nodes.text(role) for role in yaml_nodes.items(spec.get("roles"))} if self.kraft else {"broker"}
         return StrimziNode(
             number=number,

@@ -18,6 +18,14 @@ _PORT = re.compile(r"[0-9]{1,5}")
 _RESERVED = (9404, 9999)
 _FIRST_PORT = 9092
 _WITH_HOSTS = ("ingress", "tlsroute")
+_WITH_NAMES = ("route", *_WITH_HOSTS)
+_OF_TYPES = {
+    "host": _WITH_NAMES,
+    "nodePort": ("nodeport", "loadbalancer"),
+    "annotations": ("nodeport", "loadbalancer", "cluster-ip", *_WITH_NAMES),
+}
+"""Fields of a listener's bootstrap and of its brokers, and the types that may have them: `ListenersValidator` of Strimzi."""
+
 _TYPES = ("internal", "cluster-ip", "loadbalancer", "nodeport", "route", *_WITH_HOSTS)
 _TLS_PORT = "443"
 _LONGEST = 500
@@ -72,27 +80,31 @@ class NodeListeners:
     control_plane_advertised: bool
 
 
-def read_listener(node: yaml.Node, remark: Callable[[int, str], None]) -> StrimziListener:
-    """Return a listener; `remark` gets the line and what the operator refuses or lint does not judge."""
+def read_listener(node: yaml.Node, remark: Callable[[int, str], None], refuse: Callable[[int, str], None]) -> StrimziListener:
+    """Return a listener; `remark` gets the line and what lint does not judge, `refuse` what the operator refuses."""
     entry, line = yaml_nodes.mapping(node), yaml_nodes.line(node)
     name, port = (yaml_nodes.text(entry.get("name")) or "")[:_LONGEST], yaml_nodes.text(entry.get("port")) or ""
     kind = yaml_nodes.text(entry.get("type")) or ""
     shown = f"listener {name[:40]}"
     if not _NAME.fullmatch(name):
-        remark(line, f"Strimzi refuses {shown}: a name has at most 11 characters of a-z and 0-9")
+        refuse(line, f"{shown}: a name has at most 11 characters of a-z and 0-9")
     if not _PORT.fullmatch(port):
         remark(line, f"not judged: {shown} without a port")
         port = "${port}"
     elif int(port) < _FIRST_PORT or int(port) in _RESERVED:
-        remark(
-            yaml_nodes.line(entry["port"]), f"Strimzi refuses {shown}: port {port} is reserved, as are all below {_FIRST_PORT}"
-        )
+        refuse(yaml_nodes.line(entry["port"]), f"{shown}: port {port} is reserved, as are all below {_FIRST_PORT}")
     if kind not in _TYPES:
         remark(line, f"not judged: {shown} of type {kind[:40] or 'unknown'}")
     configuration = yaml_nodes.mapping(entry.get("configuration"))
     entries = [yaml_nodes.mapping(item) for item in yaml_nodes.items(configuration.get("brokers"))]
     brokers = {yaml_nodes.text(override.get("broker")) or "": override for override in reversed(entries)}
     tls = yaml_nodes.text(entry.get("tls")) in _TRUE
+    if kind in _WITH_NAMES and yaml_nodes.text(entry.get("tls")) is not None and not tls:
+        refuse(yaml_nodes.line(entry["tls"]), f"{shown}: the type {kind} needs TLS")
+    for part in (yaml_nodes.mapping(configuration.get("bootstrap")), *entries) if kind in _TYPES else ():
+        for field, types in _OF_TYPES.items():
+            if (yaml_nodes.text(part.get(field)) or yaml_nodes.mapping(part.get(field))) and kind not in types:
+                refuse(yaml_nodes.line(part[field]), f"{shown}: the type {kind} has no {field}")
     identifier = f"{name}-{port}".lower()
     auth = _Authentication(yaml_nodes.mapping(entry.get("authentication")), identifier, line)
     if auth.unread is not None:
@@ -110,6 +122,19 @@ def read_listener(node: yaml.Node, remark: Callable[[int, str], None]) -> Strimz
         brokers=brokers,
         line=line,
     )
+
+
+def repeated(listeners: Sequence[StrimziListener]) -> Iterator[tuple[int, str]]:
+    """Yield the line of each listener whose name or port another one has, and that."""
+    names, ports = set[str](), set[str]()
+    for listener in listeners:
+        name = listener.identifier.rpartition("-")[0]
+        if name in names:
+            yield listener.line, f"a second listener of the name {name[:40]}"
+        elif listener.port in ports and _PORT.fullmatch(listener.port):
+            yield listener.line, f"a second listener of the port {listener.port}"
+        names.add(name)
+        ports.add(listener.port)
 
 
 class _Authentication:

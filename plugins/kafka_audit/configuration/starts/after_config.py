@@ -2,7 +2,7 @@
 
 Sources: `JaasContext` (modules that are not allowed, no JAAS), `ChannelBuilders`, `ConfigurationUtils` of OAUTHBEARER (URLs),
 `LogConfig.validateBrokerLogConfigValues` (3.7), `RemoteLogManager` and `BrokerServer` (tiered storage),
-`kafka.security.authorizer.AclAuthorizer.configure`.
+`kafka.security.authorizer.AclAuthorizer.configure`, `QuorumConfig.parseVoterConnections` (run on 2.8.2 to 4.4.0).
 """
 
 from collections.abc import Iterator, Mapping
@@ -12,6 +12,7 @@ from kafka_audit.configuration.files import jaas
 from kafka_audit.configuration.files.described import ANY_OPTIONS
 from kafka_audit.configuration.files.jaas import JaasError, Module
 from kafka_audit.configuration.starts import StartRefusal
+from kafka_audit.model.addresses.voters import VOTERS, named_voters
 
 _MODULES = {"com.sun.security.auth.module.JndiLoginModule": (3, 4), "com.sun.security.auth.module.LdapLoginModule": (3, 9, 1)}
 """Login modules that are not allowed, since which release, unless a system property says otherwise."""
@@ -29,6 +30,7 @@ _TIERED_LISTENER = "remote.log.metadata.manager.listener.name"
 _MINUTE, _HOUR = 60_000, 3_600_000
 _OLD_AUTHORIZER = "kafka.security.authorizer.AclAuthorizer"
 _WITHOUT_ZOOKEEPER = (3, 3)
+_NOWHERE, _ROUTABLE_SINCE = "0.0.0.0", (3, 9)  # noqa: S104 -- compared, and not bound
 
 
 def refusal_after_config(
@@ -44,8 +46,20 @@ def refusal_after_config(
     """
     known = {key: value.strip() for key, value in properties.items() if key not in unknown}
     release = version_numbers(version)
-    rules = (_authorizer(known, version), _tiered(known, release, unknown), _listeners(known, version, unknown, jvm))
+    rules = (
+        _voters(known, release),
+        _authorizer(known, version),
+        _tiered(known, release, unknown),
+        _listeners(known, version, unknown, jvm),
+    )
     return next((refusal for rule in rules for refusal in rule), None)
+
+
+def _voters(known: Mapping[str, str], release: tuple[int, ...]) -> Iterator[StartRefusal]:
+    hosts = [host for host, _ in named_voters(known.get(VOTERS, "")).values()]
+    if release >= _ROUTABLE_SINCE and known.get("process.roles") and _NOWHERE in hosts:
+        message = f"org.apache.kafka.common.config.ConfigException: Host string ({_NOWHERE}) is not routeable"
+        yield StartRefusal(message=message, key=VOTERS)
 
 
 def _authorizer(known: Mapping[str, str], version: str) -> Iterator[StartRefusal]:
