@@ -125,7 +125,7 @@ def sets_the_limit(case: Case, symptom: Finding) -> bool:
 
 
 def reads_at_the_address(case: Case, symptom: Finding) -> bool:
-    """Explain reads of the broker that failed at the very address: another program answers there, or nobody reaches it."""
+    """Explain reads of the broker that failed at the very address: another program answers there, or no probe reaches it."""
     places = {(endpoint.host, endpoint.port) for endpoint in case.endpoints}
     names = {endpoint.resource for endpoint in case.endpoints}
     missed = {one.resource.name for one in case.findings if one.code == "KA301" and one.status is Status.FAIL}
