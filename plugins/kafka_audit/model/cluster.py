@@ -175,3 +175,4 @@ class Cluster:
     limits: Limits = field(default_factory=Limits)
     keep: Keep = field(default_factory=lambda: Keep(snapshots=700))  # 700 are a week at the DAG's usual 15 minutes
     mute: tuple[Mute, ...] = ()
+    asked_topics: frozenset[str] = frozenset()  # no key of the file: what the user of a command asks about

@@ -106,6 +106,7 @@ class LeaderQuestionPlan:
             not exist, so that there is none.
         coordinates: whether the topic of group coordinators exists.
         elr_topics: topics of KRaft that an eligible replica may lead: without a leader first, then with replicas out of sync.
+        topics: those that a user asks about: who reads them, and whether something is written to them.
     """
 
     questions: Mapping[int, LeaderQuestions]
@@ -114,6 +115,7 @@ class LeaderQuestionPlan:
     transaction_ms: int | None = None
     coordinates: bool = False
     elr_topics: Sequence[str] = ()
+    topics: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, kw_only=True)

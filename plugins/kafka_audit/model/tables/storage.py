@@ -86,6 +86,18 @@ class OldTransaction(Row, filled_by=("read_committed offsets",)):
     older_than_ms: Long  # age of the record at the stable offset by its timestamp: above a minute, or above the time-out
 
 
+class TopicEnd(Row, filled_by=("end offsets",)):
+    """The end of a partition of a topic that a user asks about, at its leader, and its end some seconds later."""
+
+    sample: int
+    observer: str
+    broker_id: int
+    topic: str
+    partition: int
+    end_offset: Long  # -1: the leader did not report it
+    later_offset: Long
+
+
 class EligibleReplicas(Row, filled_by=("DescribeTopicPartitions",)):
     """A partition without leader or with replicas out of sync, by DescribeTopicPartitions (Kafka 3.8 on) of a KRaft broker."""
 
