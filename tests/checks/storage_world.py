@@ -8,7 +8,8 @@ leadership: answers to ListOffsets that nobody would expect: {broker, of: topic-
             brokers that nothing was asked.
 coordinators: by broker id, the error of its group coordinator; asked where __consumer_offsets exists.
 eligible:   by topic-partition {eligible, last_known, leader}: who may lead where no broker of the ISR does, as broker 0 tells it.
-groups:     consumer groups by name, `{at, client, host, partitions}`: the broker that coordinates it, and its one member.
+groups:     groups by name, `{at, client, host, partitions, state, kind}`: the broker that coordinates it, and its one member.
+ends:       by topic and partition, where it ends and where it ends some seconds later; then groups are asked for, too.
 transactions: {of: topic-partition, stable, end, older_s}: transactions that are open for too long.
 """
 
@@ -26,11 +27,12 @@ from kafka_audit.model.tables import (
     LogDirReplica,
     OldTransaction,
     Row,
+    TopicEnd,
 )
 
 World = Mapping[str, Any]
 GIGABYTE = 10**9
-COMMITTED = "read_committed offsets"
+COMMITTED, ENDS = "read_committed offsets", "end offsets"
 
 
 def reads_of_disks(world: World, observer: str) -> tuple[str, ...]:
@@ -41,6 +43,7 @@ def reads_of_disks(world: World, observer: str) -> tuple[str, ...]:
     committed = (COMMITTED,) if "__transaction_state" in world["topics"] else ()
     unasked = int(number) in world["leadership"].get("unasked", ())
     committed += ("ListGroups",) if "__consumer_offsets" in world["topics"] else ()
+    committed += ("DescribeGroups", ENDS) if world["ends"] else ()
     return ("DescribeLogDirs",) if unasked else ("DescribeLogDirs", "ListOffsets", *committed)
 
 
@@ -52,8 +55,15 @@ def stored(sample: int, world: World, failed: set[tuple[str, str]]) -> Iterator[
         head = {"sample": sample, "observer": "broker:0", "topic": topic, "partition": int(number), "isr": ()}
         yield EligibleReplicas(**head, leader=replicas.get("leader"), **who)
     for name, group in world["groups"].items():
-        head = {"sample": sample, "observer": f"broker:{group['at']}", "broker_id": group["at"], "group": name, "state": "Stable"}
+        head = {"sample": sample, "observer": f"broker:{group['at']}", "broker_id": group["at"], "group": name}
+        head |= {"state": group.get("state", "Stable"), "kind": group.get("kind", "")}
         yield GroupMember(**head, client_id=group["client"], host=group["host"], partitions=tuple(group["partitions"]))
+    for topic, ends in world["ends"].items():
+        for number, (end, later) in ends.items():
+            leader = world["topics"][topic]["partitions"][number]["leader"]
+            head = {"sample": sample, "observer": f"broker:{leader}", "broker_id": leader}
+            if (head["observer"], ENDS) not in failed:
+                yield TopicEnd(**head, topic=topic, partition=number, end_offset=end, later_offset=later)
     for broker in world["brokers"]:
         observer = f"broker:{broker}"
         head = {"sample": sample, "observer": observer, "broker_id": broker}

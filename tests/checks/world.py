@@ -139,7 +139,7 @@ def snapshots(base: World, name: str, case: World) -> tuple[Snapshot, Snapshot |
     base = _laid(base, case.get("world", {}))
     now = _laid(base, case.get("now", {}))
     if case.get("files_alone"):
-        rows = (SnapshotInfo(**now["info"], samples=0), *files(now | {"brokers": {}, "dynamic": {}, "scram": {}}))
+        rows = (SnapshotInfo(**_tuples(now["info"]), samples=0), *files(now | {"brokers": {}, "dynamic": {}, "scram": {}}))
         return Snapshot(snapshot_id=name, cluster=CLUSTER, cluster_id=f"id of {name}", rows=rows), None
     worlds = [_laid(now, case.get("before", {})), now][2 - case.get("samples", 2) :]
     current = _snapshot(name, [_whole(world, usual) for world in worlds], case.get("sample_times", {}))
@@ -175,7 +175,7 @@ def _state(told: World) -> World:
 def _snapshot(name: str, worlds: list[World], times: Mapping[int, World]) -> Snapshot:
     rows: list[Row] = []
     if worlds:
-        rows += [SnapshotInfo(**worlds[-1]["info"], samples=len(worlds)), *_configs(worlds[-1]), *files(worlds[-1])]
+        rows += [SnapshotInfo(**_tuples(worlds[-1]["info"]), samples=len(worlds)), *_configs(worlds[-1]), *files(worlds[-1])]
         rows += [*feature_rows(worlds[-1]), *controller_config_rows(worlds[-1])]
     for number, world in enumerate(worlds, start=1):
         started = world["info"]["started_ms"] + 6000 * number
@@ -471,4 +471,5 @@ def _configs(world: World) -> Iterator[Row]:
                 value=None if hidden else value,
                 source=world["config_sources"].get(key, 4 if value else 5),
                 sensitive=hidden,
+                read_only=key in world["read_only"],
             )

@@ -13,6 +13,7 @@ from kafka_audit.may.answer import answer_step
 from kafka_audit.may.plain_text import step_text
 from kafka_audit.may.rules import Asked
 from kafka_audit.may.step import Step, parse_step
+from kafka_audit.migration.plan import Kind, plan
 from kafka_audit.model.errors import UsageError
 from kafka_audit.model.report import Report
 from kafka_audit.model.text import clean
@@ -35,6 +36,7 @@ def may_command(arguments: argparse.Namespace) -> int:
         document=document,
         bootstrap=bootstrap,
         oldest_client=arguments.oldest_client,
+        node_ids=plan(Kind.ZOOKEEPER_TO_KRAFT, node_ids=filter(str.strip, arguments.node_ids.split(","))).node_ids,
         now=datetime.now(UTC),
     )
     found = answer_step(asked)

@@ -8,7 +8,6 @@ from kafka_audit.configuration.starts.hashes import java_hash
 from kafka_audit.differences.tables import InternalTopic
 from kafka_audit.model.tables import GroupMember
 
-SHARE_STATE = "__share_group_state"
 _SIGN, _ANY_NAME = 1 << 31, "*"
 
 
@@ -27,7 +26,7 @@ _KINDS = {
     "__consumer_offsets": ("Group", "groups whose id", "commit or rebalance"),
     "__transaction_state": ("TransactionalId", "producers whose transactional id", "begin or end a transaction"),
     # `SharePartitionKey.asCoordinatorKey`: which partitions a share group reads is not known.
-    SHARE_STATE: (
+    "__share_group_state": (
         "SharePartition",
         "share groups whose key GROUP:TOPIC_ID:PARTITION",
         "acquire or acknowledge records",

@@ -8,7 +8,7 @@ from kafka_audit.cluster.view import ClusterView
 from kafka_audit.differences.found import Differences
 from kafka_audit.differences.tables import OF_TOPICS, AskedTopic, ListAge
 from kafka_audit.job.embedded_job import measure_of
-from kafka_audit.job.judging import Measure
+from kafka_audit.model.tables import Row
 from kafka_audit.store import Store
 
 
@@ -20,12 +20,17 @@ def with_topics(store: Store, view: ClusterView, topics: Iterable[str]) -> Clust
         EngineError: a query failed.
     """
     with Scratch() as scratch:
-        return view_with_topics(view, measure_of(store, scratch.path, [view.snapshot_id]), topics)
+        measure = measure_of(store, scratch.path, [view.snapshot_id])
+        found = measure.differences({view.snapshot_id: rows_of_topics(view, topics)}, OF_TOPICS)
+    return with_rows_of_topics(view, found[view.snapshot_id])
 
 
-def view_with_topics(view: ClusterView, measure: Measure, topics: Iterable[str]) -> ClusterView:
-    """Return the same, by what measures the snapshot."""
+def rows_of_topics(view: ClusterView, topics: Iterable[str]) -> tuple[Row, ...]:
+    """Return what the engine is given to measure them."""
     rows = given(view.snapshot, None, view.differences.rows.get(ListAge, ()), ())  # type: ignore[arg-type] # by table
-    asked = (AskedTopic(topic=topic) for topic in sorted(topics))
-    found = measure.differences({view.snapshot_id: (*rows, *asked)}, OF_TOPICS)[view.snapshot_id]
+    return (*rows, *(AskedTopic(topic=topic) for topic in sorted(topics)))
+
+
+def with_rows_of_topics(view: ClusterView, found: Differences) -> ClusterView:
+    """Return a view with what the engine returned."""
     return ClusterView(view.snapshot, view.previous, Differences(rows={**view.differences.rows, **found.rows}))

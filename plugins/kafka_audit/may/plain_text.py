@@ -28,13 +28,13 @@ def _lines(found: StepAnswer, basis: str, width: int) -> Iterator[str]:
         for reason in these[:_MOST]:
             after = {"waits for": reason.waits_for, "lost": reason.loses, "read": reason.read_first}
             rest = "; ".join(f"{name}: {text}" for name, text in after.items() if text)
-            yield from wrap(our_line(f"{start_upper(reason.why)}. {start_upper(rest)}.", 2 * _LONGEST), width, "- ", "  ")
+            yield from wrap(our_line(f"{reason.why}. {start_upper(rest)}.", 2 * _LONGEST), width, "- ", "  ")
         if len(these) > _MOST:
             yield f"  and {counted(len(these) - _MOST, 'more reason')}, with --format json"
     if found.remarks:
         yield from ("", "It costs:")
     for remark in found.remarks:
-        text = f"{start_upper(remark.why)}: {remark.loses}" if remark.loses else start_upper(remark.why)
+        text = f"{remark.why}: {remark.loses}" if remark.loses else remark.why
         yield from wrap(our_line(f"{text.rstrip('.')}.", _LONGEST), width, "- ", "  ")
     if found.lines:
         yield from ("", "The command:", *(f"  {line}" for line in quoting.lines(found.lines)))

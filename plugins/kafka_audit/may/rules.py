@@ -17,14 +17,17 @@ from kafka_audit.migration.quorum.voter_changes import voter_change_items
 from kafka_audit.model.errors import UsageError
 from kafka_audit.model.finding import Severity, Status, fingerprint
 from kafka_audit.model.report import Report, ReportedFinding
+from kafka_audit.model.text import listing
 from kafka_audit.report import gate
 from kafka_audit.report.what_if import losses
 from kafka_audit.what_if.answer import answer
 from kafka_audit.what_if.losses import BROKER, CONTROLLER, PartyLoss, loss_named
 from kafka_audit.what_if.steps import nodes, settings, topics
-from kafka_audit.what_if.steps.objections import Objection, Permit, costs, not_known, not_now
+from kafka_audit.what_if.steps.objections import Objection, costs, not_known, not_now
 
 _PHASE = "KA909"
+_STARTS = frozenset({"KA310", "KA311", "KA406"})
+"""Checks of what the next start refuses that need more than files, or that `lint` runs by itself."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,6 +40,7 @@ class Asked:
         document: the report on it.
         bootstrap: the addresses of the cluster file.
         oldest_client: the oldest client of an upgrade.
+        node_ids: of the controllers that a migration adds.
         now: with a time zone.
     """
 
@@ -45,6 +49,7 @@ class Asked:
     document: Report
     bootstrap: tuple[str, ...] = ()
     oldest_client: str | None = None
+    node_ids: tuple[int, ...] = ()
     now: datetime
 
     @property
@@ -62,6 +67,9 @@ def objections(asked: Asked) -> tuple[Objection, ...]:
 def _loss(asked: Asked) -> PartyLoss:
     view, node = asked.view, asked.node
     kind = CONTROLLER if node in view.controller_nodes else BROKER
+    if kind == BROKER and node not in view.known_brokers and view.gap("topics") is None and view.gap("brokers") is None:
+        msg = f"the cluster has no node {node}; it has {listing(sorted({*view.known_brokers, *view.controller_nodes}), 20)}"
+        raise UsageError(msg)
     return loss_named(view, f"{kind}:{node}")
 
 
@@ -81,11 +89,13 @@ def _stopped(asked: Asked) -> Iterator[Objection]:
 def _restarted(asked: Asked) -> Iterator[Objection]:
     """Yield the same, and what its next start fails for, as its file or its settings show."""
     yield from _stopped(asked)
-    of_start = {code for code, check in catalogue().items() if check.by_files}
+    of_start = {code for code, check in catalogue().items() if check.by_files or code in _STARTS}
     place = asked.view.party(asked.node).replace(" ", "/")
     for finding in _failing(asked, Severity.HIGH):
         if finding.code in of_start and f"{finding.resource.name}/".startswith(f"{place}/"):
             yield not_now(f"after the restart: {finding.message}", f"{finding.code} to pass", finding.fingerprint)
+    if asked.node not in asked.view.settings.every_file:
+        yield costs("its server.properties was not read", "whether it starts with a file that has changed since its last start")
 
 
 def _failing(asked: Asked, least: Severity) -> Iterator[ReportedFinding]:
@@ -102,7 +112,7 @@ def _before(asked: Asked, plan: Plan) -> Iterator[Objection]:
     for item in report["blockers"]:
         first = item["remedy"].partition(". ")[0].rstrip(".") or f"{item['code']} to pass"
         yield not_now(item["message"], first, _print(asked, item["code"], item["resource"]))
-    for item in report["not_known"]:
+    for item in (item for item in report["not_known"] if item["source"] != "audit"):
         needs = item["remedy"].removeprefix("Needed: ") or f"`kafka-audit explain {item['code']}`"
         yield not_known(item["message"], needs, _print(asked, item["code"], item["resource"]))
     coverage = report["coverage"]
@@ -123,7 +133,7 @@ def _migrated(asked: Asked) -> Iterator[Objection]:
     if asked.view.kraft:
         yield not_now("the cluster runs in KRaft mode already", "nothing: nothing is left to migrate")
         return
-    yield from _before(asked, Plan(kind=Kind.ZOOKEEPER_TO_KRAFT))
+    yield from _before(asked, Plan(kind=Kind.ZOOKEEPER_TO_KRAFT, node_ids=asked.node_ids))
 
 
 def _items(asked: Asked, items: Iterable[HeadedItem]) -> Iterator[Objection]:

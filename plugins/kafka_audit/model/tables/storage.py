@@ -131,3 +131,4 @@ class GroupMember(Row, filled_by=("DescribeGroups",)):
     client_id: str
     host: str  # the address of the client, as the coordinator reports it
     partitions: tuple[str, ...]  # assigned, as topic-partition, sorted
+    kind: str = ""  # share or streams: a group whose members are not read; "" of consumers

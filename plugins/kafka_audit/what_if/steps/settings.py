@@ -163,7 +163,7 @@ def _min_isr(view: ClusterView, change: _Change, factor: int, fewest: int) -> It
     needed = min(after, factor) if capped(view.of(BrokerApi)) >= view.brokers.keys() else after
     if after > factor:
         why = f"{change.where} has {counted(factor, 'replica')}, fewer than {after}"
-        yield not_now(f"{why}: acks=all is refused as soon as one is missing, or at once", f"{counted(after, 'replica')} of each partition")
+        yield not_now(f"{why}: acks=all is refused, since Kafka 3.7 as soon as one is missing", f"{counted(after, 'replica')} of each partition")
     elif needed > fewest:
         why = f"{fewest} of {counted(factor, 'replica')} of a partition of {change.where} are in sync: acks=all is refused at once"
         yield not_now(why, f"{needed} in-sync replicas of each partition")

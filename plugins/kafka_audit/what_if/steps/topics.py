@@ -4,9 +4,8 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from kafka_audit.cluster.coordinators import SHARE_STATE
 from kafka_audit.cluster.view import ClusterView
-from kafka_audit.differences.tables import DeletedTopic, InternalTopic, TopicPlacement
+from kafka_audit.differences.tables import DeletedTopic, TopicPlacement
 from kafka_audit.model.errors import UsageError
 from kafka_audit.model.tables import GroupMember, OldTransaction, Reassignment, TopicEnd
 from kafka_audit.model.text import brokers, clean, counted, listing
@@ -15,6 +14,7 @@ from kafka_audit.what_if.steps.objections import Objection, costs, keeper, missi
 _GROUPS, _ENDS = "DescribeGroups", "end offsets"
 _SHOW_DESCRIBE = frozenset({"DescribeAcls", "ListPartitionReassignments", "DescribeQuorum", "DescribeLogDirs"})
 """Reads that need Describe on the cluster: with this right ListGroups leaves no group out."""
+_WITHOUT_MEMBERS, _ASSIGNED = frozenset({"Empty", "Dead"}), frozenset({"Stable", "Assigning", "Reconciling"})
 _MOST_BYTES, _ANY_DIR, _MOST_MOVES = 16 * 1024 * 1024, "any", 200_000
 
 
@@ -66,8 +66,11 @@ def _readers(view: ClusterView, topic: str) -> Iterator[Objection]:
         yield not_known(f"which groups read {clean(topic)}: {error}", (failed and failed[0].needs) or "Describe on Group '*'")
     elif not _lists_all(view):
         yield not_known(f"whether groups read {clean(topic)} that the auditor may not describe", "Describe on Cluster")
-    if any(row.topic == SHARE_STATE for row in view.differences.of(InternalTopic)):
-        yield not_known(f"whether share groups read {clean(topic)}", "kafka-share-groups.sh --describe --all-groups --members")
+    unread = {row.group: row for row in view.of(GroupMember) if row.state not in _WITHOUT_MEMBERS and (row.kind or row.state not in _ASSIGNED)}
+    for name, row in sorted(unread.items())[:3]:
+        if name not in reading:
+            what = f"{row.kind} group" if row.kind else "group in rebalance"
+            yield not_known(f"whether {what} {clean(name)} reads {clean(topic)}", f"`kafka-{row.kind or 'consumer'}-groups.sh --describe`")
 
 
 def _lists_all(view: ClusterView) -> bool:
@@ -175,8 +178,9 @@ def _targets(view: ClusterView, moves: Sequence[Move], now: Mapping[str, Mapping
         return
     added: dict[int, set[tuple[str, int]]] = {}
     for move in moves:
-        for broker in move.replicas:
-            if broker not in now[move.topic].get(move.partition, ()):
+        held = now[move.topic].get(move.partition)
+        for broker in move.replicas if held is not None else ():
+            if broker not in held:
                 added.setdefault(broker, set()).add((move.topic, move.partition))
     for broker in sorted({broker for move in moves for broker in move.replicas} - view.brokers.keys() - view.unlisted):
         if broker in added:
