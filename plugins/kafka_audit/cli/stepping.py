@@ -2,16 +2,12 @@
 
 import argparse
 import json
-from datetime import UTC, datetime
 
-from kafka_audit import audit
 from kafka_audit.cli import clusters, commands
 from kafka_audit.cli.asking import basis
 from kafka_audit.cli.printing import console
-from kafka_audit.job.asked_topics import with_topics
-from kafka_audit.may.answer import answer_step
+from kafka_audit.may.asking import answer_by
 from kafka_audit.may.plain_text import step_text
-from kafka_audit.may.rules import Asked
 from kafka_audit.may.step import Step, parse_step
 from kafka_audit.migration.plan import Kind, plan
 from kafka_audit.model.errors import UsageError
@@ -20,26 +16,15 @@ from kafka_audit.model.text import clean
 from kafka_audit.store import Store
 from kafka_audit.store.manifest import cluster_of
 
-_OF_TOPICS = frozenset({"reassign", "delete-topic", "set"})
 
 
 def may_command(arguments: argparse.Namespace) -> int:
     """Answer, and return 0 for GO, 3 for NOT_NOW and NEVER, 4 for UNKNOWN."""
     step, say = parse_step(arguments.step), console.Progress(quiet=arguments.quiet)
     store, document, bootstrap = _audited(arguments, step, say)
-    view = audit.judged_view(store, document.snapshot_id)
-    if step.kind in _OF_TOPICS:
-        view = with_topics(store, view, step.topics)
-    asked = Asked(
-        step=step,
-        view=view,
-        document=document,
-        bootstrap=bootstrap,
-        oldest_client=arguments.oldest_client,
-        node_ids=plan(Kind.ZOOKEEPER_TO_KRAFT, node_ids=filter(str.strip, arguments.node_ids.split(","))).node_ids,
-        now=datetime.now(UTC),
-    )
-    found = answer_step(asked)
+    node_ids = plan(Kind.ZOOKEEPER_TO_KRAFT, node_ids=filter(str.strip, arguments.node_ids.split(","))).node_ids
+    options = {"oldest_client": arguments.oldest_client, "node_ids": node_ids}
+    found = answer_by(store, document, step, bootstrap=bootstrap, **options)
     if arguments.format == "json":
         console.write_result(json.dumps(found.to_plain(), indent=2))
     else:

@@ -60,8 +60,13 @@ class Step:
         return of_plan | ({self.name} if self.kind in {"delete-topic", "set"} and self.name else set())
 
 
-def parse_step(words: Sequence[str]) -> Step:
-    """Return the step that words mean; raises UsageError for what is none."""
+def parse_step(words: Sequence[str], plan: bytes | None = None) -> Step:
+    """Return the step that words mean; raises UsageError for what is none.
+
+    `plan`: the content of the file that `reassign` names, where it is not read from this machine.
+    """
+    if not words:
+        raise UsageError(f"no step is named; choose {', '.join(FORMS)}")  # noqa: EM102, TRY003
     kind, *rest = words
     text = " ".join(words)
     if kind not in FORMS:
@@ -77,6 +82,8 @@ def parse_step(words: Sequence[str]) -> Step:
         if not path.startswith("/") or "//" in path or {"..", "."} & {*path.split("/")}:
             raise _wrong(kind, f"{clean(rest[0])!r} is no path of a znode")
         return Step(kind=kind, text=text, name=path)
+    if kind == "reassign" and plan is not None:
+        return Step(kind=kind, text=text, name=rest[0], moves=read_plan(plan, rest[0]))
     if kind == "reassign":
         try:
             with Path(rest[0]).open("rb") as file:

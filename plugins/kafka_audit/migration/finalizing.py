@@ -41,6 +41,9 @@ def _level(view: ClusterView) -> Iterator[HeadedItem]:
         yield gate_item("information", "KA712", "cluster", f"metadata.version is {name} already: nothing is left to finalize")
         return
     yield from voters_follow(facts)
+    for node in sorted(view.quorum.now.left):
+        message = f"Controller {node} left the quorum and is still registered: Kafka refuses if its release was older"
+        yield gate_item("blockers", "KA224", f"controller/{node}", message, "Let it register once more with the new release (KA224).")
     fenced = sorted(view.quorum.now.fenced)
     if fenced:
         message = f"{brokers(fenced)} {'is' if len(fenced) == 1 else 'are'} registered and out of service, with a release unknown"

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 
+from kafka_audit.cluster.cordons import cordoned
 from kafka_audit.cluster.unclean import UNCLEAN
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.cluster.given import capped
@@ -24,7 +25,6 @@ from kafka_audit.what_if.steps.objections import (
     placements,
     released,
 )
-from kafka_audit.what_if.steps.topics import cordoned
 
 _POLICY, _MIN_ISR, _TIERED = "cleanup.policy", "min.insync.replicas", "remote.storage.enable"
 _RETENTION = {"retention.ms": "ms", "retention.bytes": "bytes"}

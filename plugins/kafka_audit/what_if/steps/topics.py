@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from kafka_audit.cluster.cordons import cordoned
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.differences.tables import DeletedTopic, TopicPlacement
 from kafka_audit.model.errors import UsageError
@@ -194,13 +195,6 @@ def _targets(view: ClusterView, moves: Sequence[Move], now: Mapping[str, Mapping
             yield not_now(f"broker {broker} has no log dir {clean(path)}: Kafka refuses the plan", f"one of {listing(map(clean, dirs), 5)}")
     for broker in sorted(added.keys() & view.brokers.keys()):
         yield from _room(view, broker, added[broker], now, {path for other, path in named if other == broker})
-
-
-def cordoned(view: ClusterView, broker: int) -> frozenset[str]:
-    """Return the log dirs of a broker that take no new replica (cordoned.log.dirs, Kafka 4.3)."""
-    text = view.settings.running(broker, "cordoned.log.dirs").value or ""
-    paths = {part.strip() for part in text.split(",") if part.strip()}
-    return frozenset(view.log_dirs(broker)) if "*" in paths else frozenset(paths)
 
 
 def _room(
