@@ -270,11 +270,12 @@ class InternalTopic(Row):
     factor: int  # the fewest replicas of a partition
 
 
-class InternalTopicPolicy(Row):
-    """The cleanup.policy that `__consumer_offsets` or `__transaction_state` sets for itself."""
+class InternalTopicSetting(Row):
+    """What topics of Kafka, of Kafka Connect or of the schema registry set for themselves about how long records are kept."""
 
     topic: str
-    cleanup_policy: str
+    key: str  # cleanup.policy, retention.ms, retention.bytes
+    value: str
 
 
 class DeletedTopic(Row):
@@ -477,7 +478,7 @@ DIFFERENCES: tuple[type[Row], ...] = (
     ReplicaState,
     ReplicaFault,
     InternalTopic,
-    InternalTopicPolicy,
+    InternalTopicSetting,
     DeletedTopic,
     ReassignedState,
     LeaderMove,

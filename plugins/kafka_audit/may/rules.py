@@ -25,7 +25,7 @@ from kafka_audit.what_if.losses import BROKER, CONTROLLER, PartyLoss, loss_named
 from kafka_audit.what_if.steps import nodes, settings, topics
 from kafka_audit.what_if.steps.objections import Objection, costs, not_known, not_now
 
-_PHASE = "KA909"
+_PHASE, _LEFT = "KA909", "KA917"
 _STARTS = frozenset({"KA310", "KA311", "KA406"})
 """Checks of what the next start refuses that need more than files, or that `lint` runs by itself."""
 
@@ -175,10 +175,8 @@ def _znode_deleted(asked: Asked) -> Iterator[Objection]:
     if row is not None and row.status is Status.UNKNOWN:
         yield not_known(row.message, str(row.evidence.get("needs", "a ZooKeeper that answers")), row.fingerprint)
     phase = None if row is None or row.status is not Status.FAIL else str(row.evidence["phase"])
-    if phase == "prepared" and row is not None and not row.evidence.get("prepared"):
-        phase = nodes.ROLLED_BACK
-    for objection in nodes.znode_deletion(asked.view, asked.step.name, phase):
-        yield objection
+    left = [finding for finding in asked.document.findings if finding.code == _LEFT and finding.status is Status.FAIL]
+    yield from nodes.znode_deletion(asked.view, asked.step.name, nodes.ROLLED_BACK if left else phase)
 
 
 def _reassigned(asked: Asked) -> Iterator[Objection]:

@@ -22,6 +22,7 @@ from kafka_audit.report.html.templating import asset, jinja_environment
 from kafka_audit.report.parties import agreement
 from kafka_audit.report.parties.quorum import quorum_text
 from kafka_audit.report.parties.views import NOT_ASKED, who
+from kafka_audit.report.left_behind import left_behind
 from kafka_audit.report.what_if.next_failure import loss_columns, shown_losses
 
 IN_FILE = 300
@@ -140,6 +141,7 @@ def _common(document: Report, min_coverage: float) -> dict[str, Any]:
         "quorum": document.quorum,
         "quorum_text": quorum_text,
         "next_failure": document.next_failure,
+        "left_behind": left_behind(document),
         "loss_columns": loss_columns,
         "shown_losses": shown_losses,
         "in_row": _IN_ROW,

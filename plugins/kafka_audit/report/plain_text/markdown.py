@@ -13,6 +13,7 @@ from kafka_audit.report.parties import agreement, matrix
 from kafka_audit.report.parties.quorum import quorum_text
 from kafka_audit.report.parties.views import NOT_ASKED, who
 from kafka_audit.report.text import CANDIDATE, LIFECYCLE, candidate_text
+from kafka_audit.report.left_behind import left_behind
 from kafka_audit.report.what_if.next_failure import loss_columns, shown_losses, undecided_names
 from kafka_audit.report.worsening import lifecycle_text, since_text
 
@@ -75,6 +76,7 @@ def _lines(document: Report) -> Iterator[str]:
         yield from ("", *(f"- {escaped(line)}" for _, line in matrix.in_words(document.matrix)))
     yield from _views(document.views)
     yield from _findings(document)
+    yield from _left_behind(document)
     yield from _next_failure(document)
     yield from _coverage(document)
 
@@ -84,6 +86,12 @@ def _agreed(document: Report) -> Iterator[str]:
     yield from ("", "## Asked, and found to agree", "") if facts else ()
     for fact in facts:
         yield f"- **{fact.title}.** {escaped(fact.text)}{f' ({escaped(fact.source)})' if fact.source else ''}."
+
+
+def _left_behind(document: Report) -> Iterator[str]:
+    found = left_behind(document)
+    yield from ("", "## Left behind", "") if found else ()
+    yield from (f"- {escaped(row.message)} ({row.code}). {escaped(row.breaks)} {escaped(row.remove)}" for row in found)
 
 
 def _next_failure(document: Report) -> Iterator[str]:
