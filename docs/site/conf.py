@@ -32,7 +32,7 @@ NAVIGATION = {
     "Reading a report": ("The page in Airflow </docs/page>", "/docs/errors", "/docs/history", "/docs/bundles", "/docs/logs"),
     "Checks": ("/docs/checks/index",),
     "Lint": ("/docs/lint", "/docs/lint-examples", "/docs/differential"),
-    "Restarts and migrations": ("/docs/what-if", "/docs/migrations"),
+    "Restarts and migrations": ("/docs/may", "/docs/what-if", "/docs/migrations"),
     "Alerts and monitoring": ("/docs/alerts", "/docs/monitoring", "/docs/watch", "/docs/agents"),
     "Security": ("/docs/security", "/SECURITY"),
     "Reference": (

@@ -54,16 +54,7 @@ def stored(sample: int, world: World, failed: set[tuple[str, str]]) -> Iterator[
         who = {key: tuple(replicas[key]) for key in ("eligible", "last_known")}
         head = {"sample": sample, "observer": "broker:0", "topic": topic, "partition": int(number), "isr": ()}
         yield EligibleReplicas(**head, leader=replicas.get("leader"), **who)
-    for name, group in world["groups"].items():
-        head = {"sample": sample, "observer": f"broker:{group['at']}", "broker_id": group["at"], "group": name}
-        head |= {"state": group.get("state", "Stable"), "kind": group.get("kind", "")}
-        yield GroupMember(**head, client_id=group["client"], host=group["host"], partitions=tuple(group["partitions"]))
-    for topic, ends in world["ends"].items():
-        for number, (end, later) in ends.items():
-            leader = world["topics"][topic]["partitions"][number]["leader"]
-            head = {"sample": sample, "observer": f"broker:{leader}", "broker_id": leader}
-            if (head["observer"], ENDS) not in failed:
-                yield TopicEnd(**head, topic=topic, partition=number, end_offset=end, later_offset=later)
+    yield from _clients(sample, world, failed)
     for broker in world["brokers"]:
         observer = f"broker:{broker}"
         head = {"sample": sample, "observer": observer, "broker_id": broker}
@@ -79,6 +70,19 @@ def stored(sample: int, world: World, failed: set[tuple[str, str]]) -> Iterator[
             yield GroupCoordinator(**head, error=world["coordinators"].get(broker, 0))
         if (observer, COMMITTED) not in failed:
             yield from _transactions(head, world)
+
+
+def _clients(sample: int, world: World, failed: set[tuple[str, str]]) -> Iterator[Row]:
+    for name, group in world["groups"].items():
+        head = {"sample": sample, "observer": f"broker:{group['at']}", "broker_id": group["at"], "group": name}
+        head |= {"state": group.get("state", "Stable"), "kind": group.get("kind", "")}
+        yield GroupMember(**head, client_id=group["client"], host=group["host"], partitions=tuple(group["partitions"]))
+    for topic, ends in world["ends"].items():
+        for number, (end, later) in ends.items():
+            leader = world["topics"][topic]["partitions"][number]["leader"]
+            head = {"sample": sample, "observer": f"broker:{leader}", "broker_id": leader}
+            if (head["observer"], ENDS) not in failed:
+                yield TopicEnd(**head, topic=topic, partition=number, end_offset=end, later_offset=later)
 
 
 def _transactions(head: World, world: World) -> Iterator[Row]:

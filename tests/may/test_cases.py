@@ -26,7 +26,9 @@ from kafka_audit.report.document import build_report
 from testbed.cluster_views import measure
 
 GROUPS = yaml.load(Path(__file__).with_name("cases.yaml").read_text(), yaml.CSafeLoader)
-CASES = {f"{group} {name}": (told.get("world", {}), case) for group, told in GROUPS.items() for name, case in told["cases"].items()}
+CASES = {
+    f"{group} {name}": (told.get("world", {}), case) for group, told in GROUPS.items() for name, case in told["cases"].items()
+}
 FIELDS = ["step", "answer", "because", "waits_for", "loses", "read_first", "command"]
 
 
@@ -47,13 +49,17 @@ def answer_each(asked):
         changed = changes(view)
         document = build_report(view, None, findings, causes.incidents(view, findings, changed), changed, None)
         now, options = datetime(2026, 9, 14, 19, tzinfo=UTC), asked[name][3]
-        found[name] = answer_step(Asked(step=steps[name], view=with_rows_of_topics(view, measured[name]), document=document, now=now, **options))
+        found[name] = answer_step(
+            Asked(step=steps[name], view=with_rows_of_topics(view, measured[name]), document=document, now=now, **options)
+        )
     return found
 
 
 def answered(words):
     """Return the answer to a step in the base's cluster."""
-    return answer_each({"20260914T180000Z-prod-0001": (GROUPS["zookeeper"]["world"], {}, words, {})})["20260914T180000Z-prod-0001"]
+    return answer_each({"20260914T180000Z-prod-0001": (GROUPS["zookeeper"]["world"], {}, words, {})})[
+        "20260914T180000Z-prod-0001"
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -128,7 +134,9 @@ def test_what_is_no_step(text, says):
     assert says in str(raised.value)
 
 
-@pytest.mark.parametrize("text", ["", "{}", "[]", '{"partitions": []}', '{"partitions": [{"topic": "a"}]}', '{"partitions": 3}', "[" * 100_000])
+@pytest.mark.parametrize(
+    "text", ["", "{}", "[]", '{"partitions": []}', '{"partitions": [{"topic": "a"}]}', '{"partitions": 3}', "[" * 100_000]
+)
 def test_what_is_no_plan(tmp_path, text):
     path = tmp_path / "plan.json"
     path.write_text(text)

@@ -17,7 +17,13 @@ from testbed.topics import await_reassigned, configure_topic
 pytestmark = [pytest.mark.bed, pytest.mark.scenario]
 bed = beds.of_one_test
 QUICK = {"auto.leader.rebalance.enable": "false", "log.retention.check.interval.ms": "1000", "log.initial.task.delay.ms": "1000"}
-TOPICS = {"orders": {0: [0, 1, 2], 1: [1, 2, 0]}, "single": {0: [2]}, "pair": {0: [0, 1]}, "old": {0: [0, 1]}, "busy": {0: [1, 0]}}
+TOPICS = {
+    "orders": {0: [0, 1, 2], 1: [1, 2, 0]},
+    "single": {0: [2]},
+    "pair": {0: [0, 1]},
+    "old": {0: [0, 1]},
+    "busy": {0: [1, 0]},
+}
 
 
 class Steps:
@@ -32,7 +38,9 @@ class Steps:
         config.write_text(json.dumps({"clusters": {"prod": self.entry}}))
         where = ["--config", str(config), "--out", str(self.folder / "store"), "--format", "json", "--quiet"]
         process = self.bed.worker.popen(
-            [sys.executable, "-m", "kafka_audit.cli", "may", "prod", *text.split(), *where], stdout=subprocess.PIPE, cwd=self.folder
+            [sys.executable, "-m", "kafka_audit.cli", "may", "prod", *text.split(), *where],
+            stdout=subprocess.PIPE,
+            cwd=self.folder,
         )
         output, _ = process.communicate()
         answer = SimpleNamespace(**json.loads(output))
@@ -56,7 +64,10 @@ class Steps:
 
     def plan(self, **replicas):
         path = self.folder / "plan.json"
-        parts = [{"topic": name.rpartition("_")[0], "partition": int(name.rpartition("_")[2]), "replicas": ids} for name, ids in replicas.items()]
+        parts = [
+            {"topic": name.rpartition("_")[0], "partition": int(name.rpartition("_")[2]), "replicas": ids}
+            for name, ids in replicas.items()
+        ]
         path.write_text(json.dumps({"version": 1, "partitions": parts}))
         return path
 
@@ -199,7 +210,9 @@ def test_kraft(bed, tmp_path):
     assert held.answer == "NOT_NOW", held
     assert steps.may(f"format {gone}").answer == "GO"
     steps.go(f"unregister {gone}")
-    steps.refused(f"unregister {gone}", "NOT_NOW", f"kafka-cluster.sh unregister --bootstrap-server {steps.tools.bootstrap} --id {gone}")
+    steps.refused(
+        f"unregister {gone}", "NOT_NOW", f"kafka-cluster.sh unregister --bootstrap-server {steps.tools.bootstrap} --id {gone}"
+    )
     voters(steps)
 
 

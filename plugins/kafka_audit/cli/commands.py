@@ -105,7 +105,7 @@ def run_command(arguments: argparse.Namespace) -> int:
     return code
 
 
-def audit_and_report(
+def audit_and_report(  # noqa: PLR0913 -- what an audit is made of
     arguments: argparse.Namespace,
     say: console.Progress,
     baseline: str,

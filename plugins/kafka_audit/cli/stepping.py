@@ -17,12 +17,11 @@ from kafka_audit.store import Store
 from kafka_audit.store.manifest import cluster_of
 
 
-
 def may_command(arguments: argparse.Namespace) -> int:
     """Answer, and return 0 for GO, 3 for NOT_NOW and NEVER, 4 for UNKNOWN."""
     step, say = parse_step(arguments.step), console.Progress(quiet=arguments.quiet)
     store, document, bootstrap = _audited(arguments, step, say)
-    node_ids = plan(Kind.ZOOKEEPER_TO_KRAFT, node_ids=filter(str.strip, arguments.node_ids.split(","))).node_ids
+    node_ids = plan(Kind.ZOOKEEPER_TO_KRAFT, node_ids=[part for part in arguments.node_ids.split(",") if part.strip()]).node_ids
     options = {"oldest_client": arguments.oldest_client, "node_ids": node_ids}
     found = answer_by(store, document, step, bootstrap=bootstrap, **options)
     if arguments.format == "json":

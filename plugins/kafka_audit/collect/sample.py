@@ -394,9 +394,7 @@ class Sampler:
 
     def _jobs_on_leaders(self, number: int, registered: Mapping[int, Sequence[Target]], found: Collected) -> list[_Job]:
         """Return what can only be asked once it is known who is said to lead."""
-        plan = replace(
-            leader_questions.plan_leader_questions(found, self._book), topics=self._cluster.asked_topics
-        )
+        plan = replace(leader_questions.plan_leader_questions(found, self._book), topics=self._cluster.asked_topics)
         askers = leader_reads.askers(found.rows, flat(registered), number, self._options(), plan)
         return [_Job(run=asker.ask, without=asker.unanswered) for asker in askers]
 

@@ -74,10 +74,12 @@ def answer_step(asked: Asked) -> StepAnswer:
     )
 
 
-def _lines(step: Step, view: ClusterView) -> Iterator[Line]:
+def _lines(step: Step, view: ClusterView) -> Iterator[Line]:  # noqa: C901, PLR0912 -- a branch for each step
     facts = QuorumFacts(view)
     run = StepCommands(facts)
-    here = remark("on the host of {kind} {node}", kind="node" if step.node is None else view.party(step.node).split()[0], node=step.node)
+    here = remark(
+        "on the host of {kind} {node}", kind="node" if step.node is None else view.party(step.node).split()[0], node=step.node
+    )
     match step.kind:
         case "stop" | "restart":
             yield here
@@ -85,14 +87,18 @@ def _lines(step: Step, view: ClusterView) -> Iterator[Line]:
             if step.kind == "restart":
                 yield command("kafka-server-start.sh -daemon server.properties")
         case "upgrade":
-            yield run("kafka-audit before-migration {cluster} --kind rolling-upgrade --kafka-version {version}", version=step.version)
+            yield run(
+                "kafka-audit before-migration {cluster} --kind rolling-upgrade --kafka-version {version}", version=step.version
+            )
         case "migrate":
             yield run("kafka-audit before-migration {cluster} --kind zookeeper-to-kraft")
         case "finalize":
             yield from finalizing_lines(view)
         case "delete-znode":
             tool = "deleteall" if behaviour("zookeeper_deleteall").holds(Tools.of(view).release or (0,)) else "rmr"
-            yield run("zookeeper-shell.sh {zookeeper} {tool} {path}", zookeeper=Tools.of(view).zookeeper, tool=tool, path=step.name)
+            yield run(
+                "zookeeper-shell.sh {zookeeper} {tool} {path}", zookeeper=Tools.of(view).zookeeper, tool=tool, path=step.name
+            )
         case "remove-voter":
             wanted = [voter for voter in facts.voters if voter != step.node]
             found = (line for one in voter_change_steps(facts, wanted) for line in one.lines)
@@ -107,7 +113,10 @@ def _lines(step: Step, view: ClusterView) -> Iterator[Line]:
         case "format":
             yield remark("on the host of broker {node}: empty its log.dirs, and start it", node=step.node)
         case "reassign":
-            yield run("kafka-reassign-partitions.sh --bootstrap-server {broker} --reassignment-json-file {file} --execute", file=step.name)
+            yield run(
+                "kafka-reassign-partitions.sh --bootstrap-server {broker} --reassignment-json-file {file} --execute",
+                file=step.name,
+            )
         case "delete-topic":
             yield run("kafka-topics.sh --bootstrap-server {broker} --delete --topic {topic}", topic=step.name)
         case _:

@@ -81,9 +81,9 @@ def _stopped(asked: Asked) -> Iterator[Objection]:
     for question in found.not_known:
         if question.decides:
             yield not_known(question.what, question.needs)
-    if asked.node not in asked.view.controller_nodes and asked.node not in asked.view.brokers.keys() | asked.view.unlisted:
-        if asked.view.gap("brokers") is None:
-            yield costs("it does not run now", "nothing: it is lost already")
+    runs = asked.view.controller_nodes | asked.view.brokers.keys() | asked.view.unlisted
+    if asked.node not in runs and asked.view.gap("brokers") is None:
+        yield costs("it does not run now", "nothing: it is lost already")
 
 
 def _restarted(asked: Asked) -> Iterator[Objection]:

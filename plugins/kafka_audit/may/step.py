@@ -27,6 +27,7 @@ FORMS = {
 """What follows the name of each step."""
 
 _OF_NODES = frozenset({"stop", "restart", "remove-voter", "unregister", "format"})
+_UPGRADE, _SET = "upgrade", "set"
 _MOST_DIGITS, _MOST_NAME = 10, 249
 
 
@@ -60,7 +61,7 @@ class Step:
         return of_plan | ({self.name} if self.kind in {"delete-topic", "set"} and self.name else set())
 
 
-def parse_step(words: Sequence[str], plan: bytes | None = None) -> Step:
+def parse_step(words: Sequence[str], plan: bytes | None = None) -> Step:  # noqa: C901, PLR0911 -- a branch for each step
     """Return the step that words mean; raises UsageError for what is none.
 
     `plan`: the content of the file that `reassign` names, where it is not read from this machine.
@@ -117,7 +118,7 @@ def _version(text: str) -> str:
         refuse_unsupported(whole)
         nearest_release(whole)
     except ValueError as error:
-        raise _wrong("upgrade", str(error)) from error
+        raise _wrong(_UPGRADE, str(error)) from error
     return whole
 
 
@@ -125,11 +126,11 @@ def _setting(text: str, entity: str, assignment: str) -> Step:
     key, equals, value = assignment.partition("=")
     kind, _, name = entity.partition(":")
     if not equals or not key:
-        raise _wrong("set", f"{clean(assignment)!r} is no KEY=VALUE")
+        raise _wrong(_SET, f"{clean(assignment)!r} is no KEY=VALUE")
     if entity == "brokers":
         return Step(kind="set", text=text, key=key, value=value)
     if kind == "broker":
         return Step(kind="set", text=text, node=_node("set", name), key=key, value=value)
     if kind == "topic":
         return Step(kind="set", text=text, name=_topic("set", name), key=key, value=value)
-    raise _wrong("set", f"{clean(entity)!r} is neither a broker nor a topic")
+    raise _wrong(_SET, f"{clean(entity)!r} is neither a broker nor a topic")

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator
 
+from kafka_audit.checks.migration.common import protocol_in_use
 from kafka_audit.cluster.features import METADATA_VERSION
 from kafka_audit.cluster.releases import minor_releases
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.configuration.behaviour import behaviour, metadata_release
 from kafka_audit.configuration.definitions import version_numbers
 from kafka_audit.configuration.starts.protocol_versions import INTER_BROKER_VERSION
-from kafka_audit.checks.migration.common import protocol_in_use
 from kafka_audit.migration.items import HeadedItem
 from kafka_audit.migration.quorum.facts import QuorumFacts, gate_item, quorum_is_read, voters_follow
 from kafka_audit.migration.quorum.planned_steps import StepCommands
@@ -43,7 +43,9 @@ def _level(view: ClusterView) -> Iterator[HeadedItem]:
     yield from voters_follow(facts)
     for node in sorted(view.quorum.now.left):
         message = f"Controller {node} left the quorum and is still registered: Kafka refuses if its release was older"
-        yield gate_item("blockers", "KA224", f"controller/{node}", message, "Let it register once more with the new release (KA224).")
+        yield gate_item(
+            "blockers", "KA224", f"controller/{node}", message, "Let it register once more with the new release (KA224)."
+        )
     fenced = sorted(view.quorum.now.fenced)
     if fenced:
         message = f"{brokers(fenced)} {'is' if len(fenced) == 1 else 'are'} registered and out of service, with a release unknown"

@@ -3,7 +3,6 @@ from kafka_audit.checks.gaps import NO_QUORUM
 from kafka_audit.cluster.features import METADATA_VERSION
 from kafka_audit.configuration.behaviour import metadata_release
 
-
 _FIRST = "Make sure that every broker and controller runs the new release without errors, and that no downgrade is planned"
 
 

@@ -27,7 +27,9 @@ def internal_topic_changed(view: ClusterView) -> Judgements:
         if row.topic in _KEPT:
             found.setdefault(row.topic, {})[row.key] = row.value
     if not found:
-        yield view.not_applicable("cluster", "no topic of share groups, remote storage, Connect or schemas has settings of its own")
+        yield view.not_applicable(
+            "cluster", "no topic of share groups, remote storage, Connect or schemas has settings of its own"
+        )
     for topic, settings in sorted(found.items()):
         wanted, lost = _KEPT[topic]
         evidence: dict[str, object] = {"topic": topic, "wanted": wanted, "lost": lost}

@@ -24,7 +24,9 @@ def log_dirs_cordoned(view: ClusterView) -> Judgements:
         elif not states[broker].value:
             yield view.judge(f"broker/{broker}", Status.PASS, evidence)
         elif not dirs:
-            yield view.unknown(f"broker/{broker}", "its log dirs were not read", "Describe on Cluster, for DescribeLogDirs", evidence)
+            yield view.unknown(
+                f"broker/{broker}", "its log dirs were not read", "Describe on Cluster, for DescribeLogDirs", evidence
+            )
         elif closed >= dirs.keys():
             whole.append(broker)
             every = {"places": "every log dir", "which": tuple(sorted(dirs))}

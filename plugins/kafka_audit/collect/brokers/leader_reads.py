@@ -24,7 +24,15 @@ from kafka_audit.collect.brokers.old_transactions import TransactionReads
 from kafka_audit.collect.rows.columns import Ints
 from kafka_audit.collect.rows.source_reads import Asking
 from kafka_audit.model.read_failure import ReadFailure
-from kafka_audit.model.tables import BrokerIdentity, BrokerView, EligibleReplicas, LeadershipAnswer, LeadershipAsked, Row, TopicEnd
+from kafka_audit.model.tables import (
+    BrokerIdentity,
+    BrokerView,
+    EligibleReplicas,
+    LeadershipAnswer,
+    LeadershipAsked,
+    Row,
+    TopicEnd,
+)
 
 ENDS = "end offsets"
 _APART_S = 3.0
@@ -152,7 +160,8 @@ class LeadershipAsker:
         names = np.array([topic in self._topics for topic in questions.topics], bool)
         led = questions.at(np.flatnonzero(names[questions.topic] & questions.as_leader))
         version = min(conversation.version(ListOffsetsRequest, list_offsets.LOWEST) or list_offsets.LOWEST, list_offsets.HIGHEST)
-        started, found = time.monotonic(), []
+        started = time.monotonic()
+        found: list[Ints] = []
         try:
             with any_answer():
                 for _ in range(2 if len(led) else 0):

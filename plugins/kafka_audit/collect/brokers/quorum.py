@@ -341,13 +341,13 @@ class ControllerAsker:
             settings = self._asking.read(self._rows, CONFIGS, read) or ()
             self._rows += settings
             if self._is_open(settings) and (conversation.version(DescribeClusterRequest) or 0) >= _CONTROLLERS_FROM:
-                read = partial(registered_controllers, conversation, self._sample, self._asking.observer)
-                self._rows += self._asking.read(self._rows, REGISTERED, read) or ()
+                listed = partial(registered_controllers, conversation, self._sample, self._asking.observer)
+                self._rows += self._asking.read(self._rows, REGISTERED, listed) or ()
             return leader if leader is not None else next((row.node_id for row in settings), None)
 
     @staticmethod
     def _is_open(settings: Sequence[ControllerConfig]) -> bool:
-        """Return whether a controller has no authorizer: with one the question takes Alter, and is logged where that is missing."""
+        """Return whether a controller has no authorizer: with one the question takes Alter, and each refusal is logged."""
         found = [row for row in settings if row.key == _AUTHORIZER]
         return bool(found) and all(not row.value and not row.sensitive for row in found)
 

@@ -19,10 +19,10 @@ from kafka_audit.report import state as states
 from kafka_audit.report.html import filters, picture
 from kafka_audit.report.html.filters import Wanted
 from kafka_audit.report.html.templating import asset, jinja_environment
+from kafka_audit.report.left_behind import left_behind
 from kafka_audit.report.parties import agreement
 from kafka_audit.report.parties.quorum import quorum_text
 from kafka_audit.report.parties.views import NOT_ASKED, who
-from kafka_audit.report.left_behind import left_behind
 from kafka_audit.report.what_if.next_failure import loss_columns, shown_losses
 
 IN_FILE = 300

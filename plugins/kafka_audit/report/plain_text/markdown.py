@@ -9,11 +9,11 @@ from kafka_audit.model.report import CodeGroup, Report, ReportedIncident, Report
 from kafka_audit.model.text import clean, counted, our_line
 from kafka_audit.report import remedies, state, unknowns
 from kafka_audit.report.impacts import who_is_hurt
+from kafka_audit.report.left_behind import left_behind
 from kafka_audit.report.parties import agreement, matrix
 from kafka_audit.report.parties.quorum import quorum_text
 from kafka_audit.report.parties.views import NOT_ASKED, who
 from kafka_audit.report.text import CANDIDATE, LIFECYCLE, candidate_text
-from kafka_audit.report.left_behind import left_behind
 from kafka_audit.report.what_if.next_failure import loss_columns, shown_losses, undecided_names
 from kafka_audit.report.worsening import lifecycle_text, since_text
 

@@ -35,7 +35,9 @@ def _records(view: ClusterView, broker: int) -> Iterator[Objection]:
     elif not all_waiting_known(view):
         gap = view.gap("topics")
         why = (gap.error or gap.reason) if gap else "not all partitions without leader are listed"
-        yield not_known(f"whether broker {broker} has the only records of a partition: {why}", (gap and gap.needs) or "another audit")
+        yield not_known(
+            f"whether broker {broker} has the only records of a partition: {why}", (gap and gap.needs) or "another audit"
+        )
 
 
 def unregistration(view: ClusterView, broker: int) -> Iterator[Objection]:
@@ -44,7 +46,9 @@ def unregistration(view: ClusterView, broker: int) -> Iterator[Objection]:
         yield not_now("with ZooKeeper a registration ends with the session of its broker", "nothing: there is no such command")
         return
     if broker in view.quorum.now.voters:
-        yield not_now(f"node {broker} is a voter of the metadata quorum", f"`kafka-audit may {view.snapshot.cluster} remove-voter {broker}`")
+        yield not_now(
+            f"node {broker} is a voter of the metadata quorum", f"`kafka-audit may {view.snapshot.cluster} remove-voter {broker}`"
+        )
     if _runs(view, broker):
         yield not_now(f"broker {broker} runs: its partitions would lose it, and it would register again only after a restart",
                       f"the end of broker {broker}")  # fmt: skip
@@ -82,12 +86,16 @@ def formatting(view: ClusterView, broker: int, loss: Answer) -> Iterator[Objecti
         if question.decides:
             yield not_known(question.what, question.needs)
     if _runs(view, broker):
-        yield not_now(f"node {broker} runs, and its disk is in use", f"its end: `kafka-audit may {view.snapshot.cluster} stop {broker}`")
+        yield not_now(
+            f"node {broker} runs, and its disk is in use", f"its end: `kafka-audit may {view.snapshot.cluster} stop {broker}`"
+        )
     if broker in view.quorum.now.voters:
         yield from _voter(view, broker)
     risk = loss.effects.get(topics.AT_RISK, topics.NONE).partitions
     if risk:
-        yield costs(f"{counted(risk, 'partition')} have one copy until broker {broker} has copied them", "all of them, if that copy fails")
+        yield costs(
+            f"{counted(risk, 'partition')} have one copy until broker {broker} has copied them", "all of them, if that copy fails"
+        )
 
 
 def _voter(view: ClusterView, node: int) -> Iterator[Objection]:
@@ -103,13 +111,17 @@ def _voter(view: ClusterView, node: int) -> Iterator[Objection]:
         yield never(f"controller {node} is the only voter", "all metadata of the cluster")
 
 
-def znode_deletion(view: ClusterView, path: str, phase: str | None) -> Iterator[Objection]:
+def znode_deletion(  # noqa: C901, PLR0912 -- a branch for each kind of znode
+    view: ClusterView, path: str, phase: str | None
+) -> Iterator[Objection]:
     """Yield what stands against the deletion of a znode; `phase` is that of a migration to KRaft (KA909), None without one."""
     failed = [read for read in view.last_reads if read.observer == "zookeeper" and read.outcome == "failed"]
     if view.info is not None and view.kraft and phase is None:
         yield not_known("what is in ZooKeeper: the audit read none", "`zookeeper` in the cluster file")
     elif failed:
-        yield not_known(f"what is in ZooKeeper: {failed[0].operation}: {failed[0].error}", failed[0].needs or "a ZooKeeper that answers")
+        yield not_known(
+            f"what is in ZooKeeper: {failed[0].operation}: {failed[0].error}", failed[0].needs or "a ZooKeeper that answers"
+        )
     elif phase == _FINISHED:
         yield costs("the migration has ended, and no broker reads ZooKeeper", "nothing that Kafka uses")
     elif path == "/migration":
@@ -118,18 +130,26 @@ def znode_deletion(view: ClusterView, path: str, phase: str | None) -> Iterator[
         yield from _controller(view, phase)
     elif registered := _REGISTERED.fullmatch(path):
         if int(registered[1]) in view.brokers:
-            yield never(f"broker {registered[1]} runs and stays out of the cluster until its restart", "its leaders and replicas until then")
+            yield never(
+                f"broker {registered[1]} runs and stays out of the cluster until its restart",
+                "its leaders and replicas until then",
+            )
     elif path == "/admin/reassign_partitions":
         if view.newest(Reassignment):
             yield not_now("partitions are being reassigned", "its end, or `kafka-reassign-partitions.sh --cancel`")
     elif path.startswith("/admin/delete_topics/"):
         topic = path.removeprefix("/admin/delete_topics/")
         if any(row.topic == topic for row in view.differences.of(DeletedTopic)):
-            yield not_now(f"topic {clean(topic)} is half deleted, and would be again there without records", "the end of its deletion (KA610)")
+            yield not_now(
+                f"topic {clean(topic)} is half deleted, and would be again there without records",
+                "the end of its deletion (KA610)",
+            )
     elif path in _REBUILT or path.startswith(_REBUILT_BELOW):
         yield costs("Kafka writes it when it needs it", "nothing")
     else:
-        yield never("brokers and controller use it, or it is not one of Kafka's that can be made again", f"what is in {clean(path)}")
+        yield never(
+            "brokers and controller use it, or it is not one of Kafka's that can be made again", f"what is in {clean(path)}"
+        )
 
 
 _REBUILT = ("/admin/preferred_replica_election",)
@@ -140,7 +160,9 @@ def _migration(phase: str | None) -> Iterator[Objection]:
     if phase in _DUAL:
         yield never("a KRaft controller writes to ZooKeeper, and would copy all metadata once more", "the state of the migration")
     elif phase == _PREPARED:
-        yield not_now("KRaft controllers run beside ZooKeeper, and would begin the migration anew", "the end of the KRaft controllers")
+        yield not_now(
+            "KRaft controllers run beside ZooKeeper, and would begin the migration anew", "the end of the KRaft controllers"
+        )
     elif phase in {_NO_CONTROLLER, ROLLED_BACK}:
         yield costs("the migration was rolled back; after this it can begin anew", "where the migration was")
 
@@ -155,7 +177,9 @@ def _controller(view: ClusterView, phase: str | None) -> Iterator[Objection]:
         loss = PartyLoss(names=(f"broker:{view.controller}",), brokers=frozenset({view.controller}))
         move = controller_move(view, loss)
         for candidate in move.cut:
-            yield not_now(f"broker {candidate.node} as the next controller does not reach all brokers (KA302)", "the repair of these paths")
+            yield not_now(
+                f"broker {candidate.node} as the next controller does not reach all brokers (KA302)", "the repair of these paths"
+            )
         for question in move.not_known:
             yield not_known(question.what, question.needs)
         yield costs("another broker is elected, which takes seconds", "changes of leaders until then")

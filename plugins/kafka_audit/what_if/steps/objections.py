@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
 
+from kafka_audit.cluster.releases import minor_releases
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.configuration.starts import nearest_release
-from kafka_audit.cluster.releases import minor_releases
 from kafka_audit.differences.tables import TopicPlacement
 from kafka_audit.model.text import clean
 

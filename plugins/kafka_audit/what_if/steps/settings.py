@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from functools import cache
 
 from kafka_audit.cluster.cordons import cordoned
+from kafka_audit.cluster.given import capped
 from kafka_audit.cluster.unclean import UNCLEAN
 from kafka_audit.cluster.view import ClusterView
-from kafka_audit.cluster.given import capped
 from kafka_audit.configuration.definitions import ConfigError, definitions
 from kafka_audit.configuration.definitions.values import Value
 from kafka_audit.differences.tables import DefaultFactor, TopicOwnSetting
@@ -49,7 +49,9 @@ class _Change:
     internal: str | None = None
 
 
-def topic_setting(view: ClusterView, topic: str, key: str, text: str) -> Iterator[Objection]:
+def topic_setting(  # noqa: PLR0911 -- the first thing that is not known ends it
+    view: ClusterView, topic: str, key: str, text: str
+) -> Iterator[Objection]:
     """Yield what stands against a setting of a topic."""
     release, name = released(view), clean(topic)
     yield from missing_topic(view, topic)
@@ -58,7 +60,7 @@ def topic_setting(view: ClusterView, topic: str, key: str, text: str) -> Iterato
         return
     known, own = _keys()["of_topics"], _keys()["topics_alone"]
     defined = definitions(release)
-    if key not in known and key not in own or (key in known and known[key] not in defined):
+    if (key not in known and key not in own) or (key in known and known[key] not in defined):
         near = did_you_mean(key, [*known, *own])
         yield not_now(f"Kafka {release} has no setting {clean(key)} of topics{near}: it refuses it", "a setting that exists")
         return
@@ -82,7 +84,7 @@ def topic_setting(view: ClusterView, topic: str, key: str, text: str) -> Iterato
         return
     own_text = _own(view, topic).get(key)
     before = _broker_value(view, release, broker_key) if own_text is None else _value(release, broker_key, own_text)
-    if before is _UNREAD:
+    if isinstance(before, _Unread):
         yield not_known(f"{broker_key} of the brokers, which holds for {name} now", _CONFIGS)
         return
     change = _Change(key=key, where=name, before=before, after=after, internal=keeper(topic))
@@ -95,7 +97,11 @@ def topic_setting(view: ClusterView, topic: str, key: str, text: str) -> Iterato
         yield from _min_isr(view, change, factor, fewest)
 
 
-_UNREAD = object()
+class _Unread:
+    """Brokers differ, or were not read."""
+
+
+_UNREAD = _Unread()
 
 
 def _own(view: ClusterView, topic: str) -> Mapping[str, str]:
@@ -109,7 +115,7 @@ def _value(release: str, key: str, text: str) -> Value:
         return None
 
 
-def _broker_value(view: ClusterView, release: str, key: str, only: Sequence[int] = ()) -> Value | object:
+def _broker_value(view: ClusterView, release: str, key: str, only: Sequence[int] = ()) -> Value | _Unread:
     """Return what brokers have for a key; retention by hours or minutes counts. `_UNREAD` where they differ or were not read."""
     found = set()
     for broker in only or view.brokers:
@@ -153,7 +159,9 @@ def _effects(change: _Change, policy: frozenset[str]) -> Iterator[Objection]:
         lost = f"acknowledged records of {where}, whenever no in-sync replica runs"
         yield never("a replica that lacks records may become the leader", lost)
     elif change.key == "max.message.bytes" and isinstance(before, int) and isinstance(after, int) and after < before:
-        yield not_known(f"whether producers write to {where} batches above {after} bytes, which would be refused", "their batch.size")
+        yield not_known(
+            f"whether producers write to {where} batches above {after} bytes, which would be refused", "their batch.size"
+        )
 
 
 def _min_isr(view: ClusterView, change: _Change, factor: int, fewest: int) -> Iterator[Objection]:
@@ -163,9 +171,14 @@ def _min_isr(view: ClusterView, change: _Change, factor: int, fewest: int) -> It
     needed = min(after, factor) if capped(view.of(BrokerApi)) >= view.brokers.keys() else after
     if after > factor:
         why = f"{change.where} has {counted(factor, 'replica')}, fewer than {after}"
-        yield not_now(f"{why}: acks=all is refused, since Kafka 3.7 as soon as one is missing", f"{counted(after, 'replica')} of each partition")
+        yield not_now(
+            f"{why}: acks=all is refused, since Kafka 3.7 as soon as one is missing",
+            f"{counted(after, 'replica')} of each partition",
+        )
     elif needed > fewest:
-        why = f"{fewest} of {counted(factor, 'replica')} of a partition of {change.where} are in sync: acks=all is refused at once"
+        why = (
+            f"{fewest} of {counted(factor, 'replica')} of a partition of {change.where} are in sync: acks=all is refused at once"
+        )
         yield not_now(why, f"{needed} in-sync replicas of each partition")
     elif after == factor > 1:
         yield costs("no replica may be missing then", f"writes with acks=all to {change.where} while any replica is out of sync")
@@ -179,14 +192,20 @@ def _of_topics_alone(view: ClusterView, key: str, text: str) -> Iterator[Objecti
             return
         yield not_known(f"what {clean(key)}={clean(text)} does to the topic", "`kafka-configs.sh --describe --all` of the topic")
     elif text.strip().lower() == "true":
-        off = [broker for broker in view.brokers if (view.settings.running(broker, "remote.log.storage.system.enable").value != "true")]
+        off = [
+            broker
+            for broker in view.brokers
+            if (view.settings.running(broker, "remote.log.storage.system.enable").value != "true")
+        ]
         if off:
             yield not_now(f"{brokers(off)} run without remote.log.storage.system.enable: Kafka refuses it", "it at every broker")
     else:
         yield not_known("whether segments in remote storage are kept", "remote.log.delete.on.disable, remote.copy.disable")
 
 
-def broker_setting(view: ClusterView, broker: int | None, key: str, text: str) -> Iterator[Objection]:
+def broker_setting(  # noqa: PLR0911 -- as above
+    view: ClusterView, broker: int | None, key: str, text: str
+) -> Iterator[Objection]:
     """Yield what stands against a setting of a broker, or of all where none is named."""
     gap, release = view.gap("brokers"), released(view)
     asked = sorted(view.brokers) if broker is None else [broker]
@@ -207,10 +226,14 @@ def broker_setting(view: ClusterView, broker: int | None, key: str, text: str) -
         yield not_now(f"Kafka {release} has no setting {clean(key)} of brokers{near}: it has no effect", "a setting that exists")
         return
     if base in _keys()["addresses"]:
-        yield not_now(f"{clean(key)} may cut clients and brokers off", "`kafka-audit before-migration --kind listeners-or-security`")
+        yield not_now(
+            f"{clean(key)} may cut clients and brokers off", "`kafka-audit before-migration --kind listeners-or-security`"
+        )
         return
     if base.startswith(("ssl.", "sasl.", "principal.")) or base in _keys()["connections"]:
-        yield not_known(f"whether all clients of {brokers(asked)} still connect", f"`kafka-audit lint` of a file with {clean(key)}")
+        yield not_known(
+            f"whether all clients of {brokers(asked)} still connect", f"`kafka-audit lint` of a file with {clean(key)}"
+        )
         return
     try:
         after = None if definition is None else definition.value(text)
@@ -235,7 +258,7 @@ def _accepted(view: ClusterView, asked: Sequence[int], key: str, after: Value) -
         yield not_known(f"whether {clean(key)} can be changed at {brokers(unknown)} without a restart", _CONFIGS)
     if key in _keys()["threads"] and isinstance(after, int):
         for broker, row in rows.items():
-            now = int(row.value) if row is not None and (row.value or "").isdecimal() else 0
+            now = int(value) if row is not None and (value := row.value or "").isdecimal() else 0
             if now and not now / 2 <= after <= now * 2:
                 yield not_now(
                     f"broker {broker} has {clean(key)}={now}: Kafka refuses less than half of it, and more than twice",
@@ -243,13 +266,15 @@ def _accepted(view: ClusterView, asked: Sequence[int], key: str, after: Value) -
                 )
     if key == "cordoned.log.dirs":
         closed = frozenset(asked)
-        open_ones = [broker for broker in view.brokers.keys() - closed if not cordoned(view, broker) >= view.log_dirs(broker).keys()]
+        open_ones = [
+            broker for broker in view.brokers.keys() - closed if not cordoned(view, broker) >= view.log_dirs(broker).keys()
+        ]
         whole = isinstance(after, tuple) and all("*" in after or {*view.log_dirs(broker)} <= {*after} for broker in asked)
         if whole and not open_ones:
             yield not_now("every log dir of every broker would be cordoned: no topic can be created", "a log dir that stays open")
 
 
-def _defaults(
+def _defaults(  # noqa: PLR0913 -- whose setting it is, and which
     view: ClusterView, release: str, asked: Sequence[int], key: str, after: Value, *, everywhere: bool
 ) -> Iterator[Objection]:
     """Yield what topics without a setting of their own lose."""
@@ -258,11 +283,11 @@ def _defaults(
     if topic_key not in {_POLICY, _MIN_ISR, UNCLEAN, "max.message.bytes", *_RETENTION}:
         return
     before = _broker_value(view, release, key, asked)
-    if before is _UNREAD:
+    if isinstance(before, _Unread):
         yield not_known(f"{key} of {brokers(asked)}, which holds now", f"the same value at each, or {_CONFIGS}")
         return
     where = "topics without a setting of their own"
-    change = _Change(key=str(topic_key), where=where, before=before, after=after)  # type: ignore[arg-type] # no longer unread
+    change = _Change(key=str(topic_key), where=where, before=before, after=after)
     yield from _effects(change, _policy(view, release, None))
     if topic_key == _MIN_ISR:
         gap = view.min_isr_gap

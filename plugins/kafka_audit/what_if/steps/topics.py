@@ -59,7 +59,9 @@ def _readers(view: ClusterView, topic: str) -> Iterator[Objection]:
     if reading:
         who = listing(map(clean, sorted(reading)), 5)
         hosts = listing(map(clean, sorted({host for found in reading.values() for host in found})), 5)
-        yield not_now(f"{counted(len(reading), 'group')} of consumers read {clean(topic)}: {who}, from {hosts}", f"the end of {who}")
+        yield not_now(
+            f"{counted(len(reading), 'group')} of consumers read {clean(topic)}: {who}, from {hosts}", f"the end of {who}"
+        )
     asked = {read.observer for read in reads if read.outcome == "answered"}
     silent = [broker for broker in view.brokers if f"broker:{broker}" not in asked]
     if failed or silent:
@@ -67,11 +69,17 @@ def _readers(view: ClusterView, topic: str) -> Iterator[Objection]:
         yield not_known(f"which groups read {clean(topic)}: {error}", (failed and failed[0].needs) or "Describe on Group '*'")
     elif not _lists_all(view):
         yield not_known(f"whether groups read {clean(topic)} that the auditor may not describe", "Describe on Cluster")
-    unread = {row.group: row for row in view.of(GroupMember) if row.state not in _WITHOUT_MEMBERS and (row.kind or row.state not in _ASSIGNED)}
+    unread = {
+        row.group: row
+        for row in view.of(GroupMember)
+        if row.state not in _WITHOUT_MEMBERS and (row.kind or row.state not in _ASSIGNED)
+    }
     for name, row in sorted(unread.items())[:3]:
         if name not in reading:
             what = f"{row.kind} group" if row.kind else "group in rebalance"
-            yield not_known(f"whether {what} {clean(name)} reads {clean(topic)}", f"`kafka-{row.kind or 'consumer'}-groups.sh --describe`")
+            yield not_known(
+                f"whether {what} {clean(name)} reads {clean(topic)}", f"`kafka-{row.kind or 'consumer'}-groups.sh --describe`"
+            )
 
 
 def _lists_all(view: ClusterView) -> bool:
@@ -91,7 +99,9 @@ def _writers(view: ClusterView, topic: str, partitions: int) -> Iterator[Objecti
     elif len([row for row in ends if row.end_offset >= 0 and row.later_offset >= 0]) < partitions:
         failed = next((read for read in view.last_reads if read.operation == _ENDS and read.outcome == "failed"), None)
         why = failed.error if failed else "its leaders did not report where its partitions end"
-        yield not_known(f"whether records are written to {name}: {why}", (failed and failed.needs) or "`kafka-audit may` on the cluster")
+        yield not_known(
+            f"whether records are written to {name}: {why}", (failed and failed.needs) or "`kafka-audit may` on the cluster"
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -154,7 +164,9 @@ def reassignment(view: ClusterView, moves: Sequence[Move]) -> Iterator[Objection
         yield from _move(view, move, place, now.replicas)
         if (move.topic, move.partition) in moving:
             yield not_now(f"{place} is being reassigned already", "the end of that reassignment, or its cancellation")
-    yield from _targets(view, moves, {topic: {number: row.replicas for number, row in rows.items()} for topic, rows in by_topic.items()})
+    yield from _targets(
+        view, moves, {topic: {number: row.replicas for number, row in rows.items()} for topic, rows in by_topic.items()}
+    )
 
 
 def _move(view: ClusterView, move: Move, place: str, now: tuple[int, ...]) -> Iterator[Objection]:
@@ -164,7 +176,9 @@ def _move(view: ClusterView, move: Move, place: str, now: tuple[int, ...]) -> It
         why = f"{place} would have {counted(len(move.replicas), 'replica')} instead of {len(now)}"
         yield not_now(why, f"a plan in which {place} keeps {counted(len(now), 'replica')}")
     if move.log_dirs and len(move.log_dirs) != len(move.replicas):
-        yield not_now(f"{place} has {len(move.log_dirs)} log dirs for {len(move.replicas)} replicas: the tool refuses", "one for each")
+        yield not_now(
+            f"{place} has {len(move.log_dirs)} log dirs for {len(move.replicas)} replicas: the tool refuses", "one for each"
+        )
     racks = {broker: row.rack for broker, row in view.brokers.items() if row.rack is not None}
     before, after = ({racks.get(broker) for broker in of} for of in (now, move.replicas))
     if len(after) == 1 < len(before) and len(move.replicas) > 1 and None not in after:
@@ -177,24 +191,33 @@ def _targets(view: ClusterView, moves: Sequence[Move], now: Mapping[str, Mapping
     if gap is not None:
         yield not_known(f"which brokers there are: {gap.error or gap.reason}", gap.needs or "a broker that answers")
         return
-    added: dict[int, set[tuple[str, int]]] = {}
-    for move in moves:
-        held = now[move.topic].get(move.partition)
-        for broker in move.replicas if held is not None else ():
-            if broker not in held:
-                added.setdefault(broker, set()).add((move.topic, move.partition))
+    added = _added(moves, now)
     for broker in sorted({broker for move in moves for broker in move.replicas} - view.brokers.keys() - view.unlisted):
         if broker in added:
             yield not_now(f"broker {broker} is not registered", f"a start of broker {broker}, or another broker in the plan")
-    named = {(broker, path) for move in moves for broker, path in zip(move.replicas, move.log_dirs, strict=False) if path != _ANY_DIR}
+    named = {
+        (broker, path) for move in moves for broker, path in zip(move.replicas, move.log_dirs, strict=False) if path != _ANY_DIR
+    }
     for broker, path in sorted(named):
         dirs = view.log_dirs(broker)
         if not dirs:
             yield not_known(f"the log dirs of broker {broker}", "Describe on Cluster, for DescribeLogDirs")
         elif path not in dirs:
-            yield not_now(f"broker {broker} has no log dir {clean(path)}: Kafka refuses the plan", f"one of {listing(map(clean, dirs), 5)}")
+            yield not_now(
+                f"broker {broker} has no log dir {clean(path)}: Kafka refuses the plan", f"one of {listing(map(clean, dirs), 5)}"
+            )
     for broker in sorted(added.keys() & view.brokers.keys()):
         yield from _room(view, broker, added[broker], now, {path for other, path in named if other == broker})
+
+
+def _added(moves: Sequence[Move], now: Mapping[str, Mapping[int, tuple[int, ...]]]) -> Mapping[int, set[tuple[str, int]]]:
+    """Return the partitions of which each broker gets a replica that it does not have."""
+    added: dict[int, set[tuple[str, int]]] = {}
+    for move in moves:
+        held = now[move.topic].get(move.partition)
+        for broker in () if held is None else (broker for broker in move.replicas if broker not in held):
+            added.setdefault(broker, set()).add((move.topic, move.partition))
+    return added
 
 
 def _room(
