@@ -1,9 +1,11 @@
 """What `may` says before a step, and what happens when the step is done: real clusters of KRaft and of ZooKeeper."""
 
 import json
+import shutil
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -12,7 +14,9 @@ import yaml
 
 from scenarios import beds
 from testbed.corpus.tools import Tools
+from testbed.jars import kafka_jars
 from testbed.topics import await_reassigned, configure_topic
+from testbed.upgrades import upgraded
 
 pytestmark = [pytest.mark.bed, pytest.mark.scenario]
 bed = beds.of_one_test
@@ -46,6 +50,15 @@ class Steps:
         answer = SimpleNamespace(**json.loads(output))
         assert process.returncode == {"GO": 0, "NOT_NOW": 3, "NEVER": 3, "UNKNOWN": 4}[answer.answer]
         return answer
+
+    def audited(self):
+        config = self.folder / "clusters.yaml"
+        config.write_text(json.dumps({"clusters": {"prod": self.entry}}))
+        where = ["--config", str(config), "--out", str(self.folder / "store"), "--format", "json", "--quiet"]
+        process = self.bed.worker.popen(
+            [sys.executable, "-m", "kafka_audit.cli", "run", "prod", *where], stdout=subprocess.PIPE, cwd=self.folder
+        )
+        return json.loads(process.communicate()[0])
 
     def go(self, text):
         """Demand a go and run its command."""
@@ -221,6 +234,11 @@ def voters(steps):
     steps.go("remove-voter 202")
     controllers[202].signal_stop()
     controllers[202].await_end()
+    time.sleep(5)
+    ran = steps.audited()
+    assert ("KA224", "controller/202") in {
+        (one["code"], one["resource"]["name"]) for one in ran["findings"] if one["status"] == "FAIL"
+    }
     steps.entry["controllers"] = [address for address in steps.entry["controllers"] if ".212:" not in address]
     controllers[201].signal_stop(hard=True)
     controllers[201].await_end()
@@ -256,3 +274,32 @@ def test_zookeeper(bed, tmp_path):
     listed = steps.tools.demand(f"kafka-topics.sh --bootstrap-server {cluster.brokers[2].address} --describe --topic orders")
     assert f"Leader: {other}" not in listed
     assert len([line for line in listed.splitlines() if "Isr: " in line and f"{other}" in line.partition("Isr: ")[2]]) == 0
+
+
+def test_a_removed_controller_is_in_the_way_of_the_next_level(bed, tmp_path):
+    """Its registration is of the release that it ran: Kafka refuses, and takes the level once it has registered anew."""
+    cluster = bed.kraft("3.9.1", brokers=2, controllers=3, dynamic=True)
+    steps = Steps(bed, cluster, tmp_path)
+    steps.go("remove-voter 202")
+    ghost = cluster.controllers.pop(202)
+    ghost.signal_stop()
+    ghost.await_end()
+    assert upgraded(cluster, "4.3.0") is None
+    steps.entry["controllers"] = [address for address in steps.entry["controllers"] if ".212:" not in address]
+    found = steps.may("finalize")
+    assert (found.answer, "KA224" in found.waits_for) == ("NOT_NOW", True), found
+    cluster.plan = replace(cluster.plan, version="4.3.0")
+    finalize = f"kafka-features.sh --bootstrap-server {steps.tools.bootstrap} upgrade --feature metadata.version=30"
+    completed = steps.tools.run(finalize)
+    assert "Controller 202 only supports versions" in completed.stdout + completed.stderr
+    ghost.jars = kafka_jars("4.3.0")
+    for path in ghost.properties["log.dirs"].split(","):
+        shutil.rmtree(path)
+    cluster.format_without_vote(ghost)
+    ghost.launch()
+    deadline = time.monotonic() + 200
+    while (again := steps.may("finalize")).answer != "GO":
+        assert time.monotonic() < deadline, again
+        time.sleep(5)
+    for line in again.command.splitlines():
+        steps.tools.demand(line)
