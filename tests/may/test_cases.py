@@ -18,7 +18,7 @@ from kafka_audit.differences.tables import OF_TOPICS
 from kafka_audit.incidents import causes
 from kafka_audit.job.asked_topics import rows_of_topics, with_rows_of_topics
 from kafka_audit.may.answer import EXIT_CODES, answer_step
-from kafka_audit.may.plain_text import step_text
+from kafka_audit.may.plain_text import may_text
 from kafka_audit.may.rules import Asked
 from kafka_audit.may.step import FORMS, parse_step
 from kafka_audit.model.errors import UsageError
@@ -97,7 +97,7 @@ def test_a_case(answers, name):
     for key, text in case.get("has", {}).items():
         assert text in str(plain[key]), plain
     assert (plain["command"] is not None) == (case["answer"] == "GO" and case.get("command", True)), plain
-    text = step_text(found, "This is prod.", width=100)
+    text = may_text(found, "This is prod.", width=100)
     assert text.startswith({"GO": "GO: ", "NOT_NOW": "NOT NOW: ", "NEVER": "NEVER: ", "UNKNOWN": "UNKNOWN: "}[case["answer"]])
 
 

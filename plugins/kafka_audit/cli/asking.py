@@ -55,7 +55,7 @@ def what_if_command(arguments: argparse.Namespace) -> int:
         width = console.width()
         text = answer_text(found[0], view, width=width) if arguments.without else answers_text(found, view, width=width)
         verdict, gap, rest = text.partition("\n\n")
-        console.write_result(f"{verdict.rstrip()}\n{basis(store, snapshot_id, width)}{gap}{rest}")
+        console.write_result(f"{verdict.rstrip()}\n{basis_text(store, snapshot_id, width)}{gap}{rest}")
     codes = {answer.exit_code for answer in found}
     return next(code for code in (NOT_SAFE, NOT_DECIDED, SAFE) if code in codes)
 
@@ -78,7 +78,7 @@ def _snapshot(arguments: argparse.Namespace, say: console.Progress) -> tuple[Sto
     return store, snapshot_id, cluster
 
 
-def basis(store: Store, snapshot_id: str, width: int) -> str:
+def basis_text(store: Store, snapshot_id: str, width: int) -> str:
     """Return what is asked, of when it is, and which incidents were open then: an answer is no better than its snapshot."""
     manifest, document = store.manifest(snapshot_id), store.read_report(snapshot_id)
     taken = taken_at(snapshot_id)

@@ -4,11 +4,11 @@ import argparse
 import json
 
 from kafka_audit.cli import clusters, commands
-from kafka_audit.cli.asking import basis
+from kafka_audit.cli.asking import basis_text
 from kafka_audit.cli.printing import console
 from kafka_audit.may.asking import answer_by
-from kafka_audit.may.plain_text import step_text
-from kafka_audit.may.step import Step, parse_step
+from kafka_audit.may.plain_text import may_text
+from kafka_audit.may.step import TypedStep, parse_step
 from kafka_audit.migration.plan import Kind, plan
 from kafka_audit.model.errors import UsageError
 from kafka_audit.model.report import Report
@@ -28,11 +28,11 @@ def may_command(arguments: argparse.Namespace) -> int:
         console.write_result(json.dumps(found.to_plain(), indent=2))
     else:
         width = console.width()
-        console.write_result(step_text(found, basis(store, document.snapshot_id, width), width=width))
+        console.write_result(may_text(found, basis_text(store, document.snapshot_id, width), width=width))
     return found.exit_code
 
 
-def _audited(arguments: argparse.Namespace, step: Step, say: console.Progress) -> tuple[Store, Report, tuple[str, ...]]:
+def _audited(arguments: argparse.Namespace, step: TypedStep, say: console.Progress) -> tuple[Store, Report, tuple[str, ...]]:
     """Return the report of a stored snapshot, or of an audit that is made now, and the addresses of the cluster file."""
     store, described = Store(arguments.out), clusters.clusters_if_any(arguments.config)
     if cluster_of(arguments.cluster) is not None:

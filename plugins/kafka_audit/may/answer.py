@@ -8,7 +8,7 @@ from kafka_audit.cluster.view import ClusterView
 from kafka_audit.configuration.behaviour import behaviour
 from kafka_audit.incidents.tools import Tools
 from kafka_audit.may.rules import Asked, objections
-from kafka_audit.may.step import Step
+from kafka_audit.may.step import TypedStep
 from kafka_audit.migration.finalizing import finalizing_lines
 from kafka_audit.migration.quorum.facts import QuorumFacts
 from kafka_audit.migration.quorum.planned_steps import StepCommands
@@ -33,7 +33,7 @@ class StepAnswer:
         lines: its command, only where nothing stands against it.
     """
 
-    step: Step
+    step: TypedStep
     permit: Permit
     reasons: tuple[Objection, ...]
     remarks: tuple[Objection, ...]
@@ -74,7 +74,7 @@ def answer_step(asked: Asked) -> StepAnswer:
     )
 
 
-def _lines(step: Step, view: ClusterView) -> Iterator[Line]:  # noqa: C901, PLR0912 -- a branch for each step
+def _lines(step: TypedStep, view: ClusterView) -> Iterator[Line]:  # noqa: C901, PLR0912 -- a branch for each step
     facts = QuorumFacts(view)
     run = StepCommands(facts)
     here = remark(
@@ -123,7 +123,7 @@ def _lines(step: Step, view: ClusterView) -> Iterator[Line]:  # noqa: C901, PLR0
             yield _setting_line(step, run)
 
 
-def _setting_line(step: Step, run: StepCommands) -> Line:
+def _setting_line(step: TypedStep, run: StepCommands) -> Line:
     value = f"[{step.value}]" if "," in step.value else step.value
     entity = "topics" if step.name else "brokers"
     who = "--entity-default" if not step.name and step.node is None else "--entity-name {name}"

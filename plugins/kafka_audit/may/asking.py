@@ -7,7 +7,7 @@ from kafka_audit import audit
 from kafka_audit.job.asked_topics import with_topics
 from kafka_audit.may.answer import StepAnswer, answer_step
 from kafka_audit.may.rules import Asked
-from kafka_audit.may.step import Step
+from kafka_audit.may.step import TypedStep
 from kafka_audit.model.report import Report
 from kafka_audit.store import Store
 
@@ -17,7 +17,7 @@ _OF_TOPICS = frozenset({"reassign", "delete-topic", "set"})
 def answer_by(  # noqa: PLR0913 -- what a step may name
     store: Store,
     document: Report,
-    step: Step,
+    step: TypedStep,
     *,
     bootstrap: Sequence[str] = (),
     oldest_client: str | None = None,

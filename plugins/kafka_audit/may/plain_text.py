@@ -12,7 +12,7 @@ _HEADS = {Permit.GO: "GO", Permit.NOT_NOW: "NOT NOW", Permit.NEVER: "NEVER", Per
 _MOST, _LONGEST = 10, 500
 
 
-def step_text(found: StepAnswer, basis: str, *, width: int) -> str:
+def may_text(found: StepAnswer, basis: str, *, width: int) -> str:
     """Return an answer as text, ending without a newline; `basis` says of which snapshot it is."""
     return "\n".join(line.rstrip() for line in _lines(found, basis, width))
 

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from kafka_audit.checks import catalogue
 from kafka_audit.cluster.view import ClusterView
-from kafka_audit.may.step import Step
+from kafka_audit.may.step import TypedStep
 from kafka_audit.migration.before import report_before_change
 from kafka_audit.migration.finalizing import finalizing_items
 from kafka_audit.migration.items import HeadedItem
@@ -23,7 +23,7 @@ from kafka_audit.report.what_if import losses
 from kafka_audit.what_if.answer import answer
 from kafka_audit.what_if.losses import BROKER, CONTROLLER, PartyLoss, loss_named
 from kafka_audit.what_if.steps import nodes, settings, topics
-from kafka_audit.what_if.steps.objections import Objection, costs, not_known, not_now
+from kafka_audit.what_if.steps.objections import Objection, costs, not_now, unknown_whether
 
 _PHASE, _LEFT = "KA909", "KA917"
 _STARTS = frozenset({"KA310", "KA311", "KA406"})
@@ -44,7 +44,7 @@ class Asked:
         now: with a time zone.
     """
 
-    step: Step
+    step: TypedStep
     view: ClusterView
     document: Report
     bootstrap: tuple[str, ...] = ()
@@ -80,7 +80,7 @@ def _stopped(asked: Asked) -> Iterator[Objection]:
         yield not_now(reason, "; ".join(ways) or "what is missing to run again")
     for question in found.not_known:
         if question.decides:
-            yield not_known(question.what, question.needs)
+            yield unknown_whether(question.what, question.needs)
     runs = asked.view.controller_nodes | asked.view.brokers.keys() | asked.view.unlisted
     if asked.node not in runs and asked.view.gap("brokers") is None:
         yield costs("it does not run now", "nothing: it is lost already")
@@ -118,10 +118,10 @@ def _before(asked: Asked, plan: Plan) -> Iterator[Objection]:
         yield not_now(item["message"], first, _print(asked, item["code"], item["resource"]))
     for item in (item for item in report["not_known"] if item["source"] != "audit"):
         needs = item["remedy"].removeprefix("Needed: ") or f"`kafka-audit explain {item['code']}`"
-        yield not_known(item["message"], needs, _print(asked, item["code"], item["resource"]))
+        yield unknown_whether(item["message"], needs, _print(asked, item["code"], item["resource"]))
     coverage = report["coverage"]
     if coverage["answered"] < coverage["asked"]:
-        yield not_known(f"{coverage['asked'] - coverage['answered']} reads failed", "`kafka-audit run`, which lists them")
+        yield unknown_whether(f"{coverage['asked'] - coverage['answered']} reads failed", "`kafka-audit run`, which lists them")
 
 
 def _print(asked: Asked, code: str, resource: str) -> str:
@@ -147,7 +147,7 @@ def _items(asked: Asked, items: Iterable[HeadedItem]) -> Iterator[Objection]:
         if heading == "blockers":
             yield not_now(item.message, text or f"{item.code} to pass", mark)
         elif heading == "not_known":
-            yield not_known(item.message, text.removeprefix("Needed: ") or "another audit", mark)
+            yield unknown_whether(item.message, text.removeprefix("Needed: ") or "another audit", mark)
         else:
             yield costs(item.message, text)
 
@@ -177,7 +177,7 @@ def _formatted(asked: Asked) -> Iterator[Objection]:
 def _znode_deleted(asked: Asked) -> Iterator[Objection]:
     row = next((finding for finding in asked.document.findings if finding.code == _PHASE), None)
     if row is not None and row.status is Status.UNKNOWN:
-        yield not_known(row.message, str(row.evidence.get("needs", "a ZooKeeper that answers")), row.fingerprint)
+        yield unknown_whether(row.message, str(row.evidence.get("needs", "a ZooKeeper that answers")), row.fingerprint)
     phase = None if row is None or row.status is not Status.FAIL else str(row.evidence["phase"])
     left = [finding for finding in asked.document.findings if finding.code == _LEFT and finding.status is Status.FAIL]
     yield from nodes.znode_deletion(asked.view, asked.step.name, nodes.ROLLED_BACK if left else phase)

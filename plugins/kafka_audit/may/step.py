@@ -32,7 +32,7 @@ _MOST_DIGITS, _MOST_NAME = 10, 249
 
 
 @dataclass(frozen=True, kw_only=True)
-class Step:
+class TypedStep:
     """A step.
 
     Attributes:
@@ -61,7 +61,7 @@ class Step:
         return of_plan | ({self.name} if self.kind in {"delete-topic", "set"} and self.name else set())
 
 
-def parse_step(words: Sequence[str], plan: bytes | None = None) -> Step:  # noqa: C901, PLR0911 -- a branch for each step
+def parse_step(words: Sequence[str], plan: bytes | None = None) -> TypedStep:  # noqa: C901, PLR0911 -- a branch for each step
     """Return the step that words mean; raises UsageError for what is none.
 
     `plan`: the content of the file that `reassign` names, where it is not read from this machine.
@@ -75,25 +75,25 @@ def parse_step(words: Sequence[str], plan: bytes | None = None) -> Step:  # noqa
     if len(rest) != len(FORMS[kind].split()):
         raise _wrong(kind, "it takes other words" if rest else "its words are missing")
     if kind in _OF_NODES:
-        return Step(kind=kind, text=text, node=_node(kind, rest[0]))
+        return TypedStep(kind=kind, text=text, node=_node(kind, rest[0]))
     if kind == "upgrade":
-        return Step(kind=kind, text=text, version=_version(rest[0]))
+        return TypedStep(kind=kind, text=text, version=_version(rest[0]))
     if kind == "delete-znode":
         path = rest[0].rstrip("/")
         if not path.startswith("/") or "//" in path or {"..", "."} & {*path.split("/")}:
             raise _wrong(kind, f"{clean(rest[0])!r} is no path of a znode")
-        return Step(kind=kind, text=text, name=path)
+        return TypedStep(kind=kind, text=text, name=path)
     if kind == "reassign" and plan is not None:
-        return Step(kind=kind, text=text, name=rest[0], moves=read_plan(plan, rest[0]))
+        return TypedStep(kind=kind, text=text, name=rest[0], moves=read_plan(plan, rest[0]))
     if kind == "reassign":
         try:
             with Path(rest[0]).open("rb") as file:
-                return Step(kind=kind, text=text, name=rest[0], moves=read_plan(file.read(17 * 1024 * 1024), rest[0]))
+                return TypedStep(kind=kind, text=text, name=rest[0], moves=read_plan(file.read(17 * 1024 * 1024), rest[0]))
         except OSError as error:
             raise _wrong(kind, f"{clean(rest[0])} cannot be read ({error.strerror})") from error
     if kind == "delete-topic":
-        return Step(kind=kind, text=text, name=_topic(kind, rest[0]))
-    return _setting(text, *rest) if kind == "set" else Step(kind=kind, text=text)
+        return TypedStep(kind=kind, text=text, name=_topic(kind, rest[0]))
+    return _setting(text, *rest) if kind == "set" else TypedStep(kind=kind, text=text)
 
 
 def _wrong(kind: str, why: str) -> UsageError:
@@ -122,15 +122,15 @@ def _version(text: str) -> str:
     return whole
 
 
-def _setting(text: str, entity: str, assignment: str) -> Step:
+def _setting(text: str, entity: str, assignment: str) -> TypedStep:
     key, equals, value = assignment.partition("=")
     kind, _, name = entity.partition(":")
     if not equals or not key:
         raise _wrong(_SET, f"{clean(assignment)!r} is no KEY=VALUE")
     if entity == "brokers":
-        return Step(kind="set", text=text, key=key, value=value)
+        return TypedStep(kind="set", text=text, key=key, value=value)
     if kind == "broker":
-        return Step(kind="set", text=text, node=_node("set", name), key=key, value=value)
+        return TypedStep(kind="set", text=text, node=_node("set", name), key=key, value=value)
     if kind == "topic":
-        return Step(kind="set", text=text, name=_topic("set", name), key=key, value=value)
+        return TypedStep(kind="set", text=text, name=_topic("set", name), key=key, value=value)
     raise _wrong(_SET, f"{clean(entity)!r} is neither a broker nor a topic")

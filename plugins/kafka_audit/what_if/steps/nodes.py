@@ -13,7 +13,7 @@ from kafka_audit.what_if import topics
 from kafka_audit.what_if.answer import Answer
 from kafka_audit.what_if.losses import PartyLoss
 from kafka_audit.what_if.moves import controller_move
-from kafka_audit.what_if.steps.objections import Objection, costs, never, not_known, not_now
+from kafka_audit.what_if.steps.objections import Objection, costs, never, not_now, unknown_whether
 
 _REGISTERED = re.compile(r"/brokers/ids/([0-9]{1,10})")
 _DUAL = frozenset({"dual write", "brokers change", "brokers changed", "not finalised"})
@@ -35,7 +35,7 @@ def _records(view: ClusterView, broker: int) -> Iterator[Objection]:
     elif not all_waiting_known(view):
         gap = view.gap("topics")
         why = (gap.error or gap.reason) if gap else "not all partitions without leader are listed"
-        yield not_known(
+        yield unknown_whether(
             f"whether broker {broker} has the only records of a partition: {why}", (gap and gap.needs) or "another audit"
         )
 
@@ -60,7 +60,7 @@ def unregistration(view: ClusterView, broker: int) -> Iterator[Objection]:
         return
     asked = any(read.operation == "DescribeCluster" and read.outcome == "answered" for read in view.last_reads)
     if view.gap("brokers") is not None or not asked:
-        yield not_known(f"whether broker {broker} is registered", "an answer to DescribeCluster from a broker")
+        yield unknown_whether(f"whether broker {broker} is registered", "an answer to DescribeCluster from a broker")
     elif _lists_fenced(view):
         yield not_now(f"broker {broker} is not registered: Kafka refuses", "nothing: nothing is left of it")
     else:
@@ -84,7 +84,7 @@ def formatting(view: ClusterView, broker: int, loss: Answer) -> Iterator[Objecti
     yield from _records(view, broker)
     for question in loss.not_known:
         if question.decides:
-            yield not_known(question.what, question.needs)
+            yield unknown_whether(question.what, question.needs)
     if _runs(view, broker):
         yield not_now(
             f"node {broker} runs, and its disk is in use", f"its end: `kafka-audit may {view.snapshot.cluster} stop {broker}`"
@@ -117,9 +117,9 @@ def znode_deletion(  # noqa: C901, PLR0912 -- a branch for each kind of znode
     """Yield what stands against the deletion of a znode; `phase` is that of a migration to KRaft (KA909), None without one."""
     failed = [read for read in view.last_reads if read.observer == "zookeeper" and read.outcome == "failed"]
     if view.info is not None and view.kraft and phase is None:
-        yield not_known("what is in ZooKeeper: the audit read none", "`zookeeper` in the cluster file")
+        yield unknown_whether("what is in ZooKeeper: the audit read none", "`zookeeper` in the cluster file")
     elif failed:
-        yield not_known(
+        yield unknown_whether(
             f"what is in ZooKeeper: {failed[0].operation}: {failed[0].error}", failed[0].needs or "a ZooKeeper that answers"
         )
     elif phase == _FINISHED:
@@ -181,5 +181,5 @@ def _controller(view: ClusterView, phase: str | None) -> Iterator[Objection]:
                 f"broker {candidate.node} as the next controller does not reach all brokers (KA302)", "the repair of these paths"
             )
         for question in move.not_known:
-            yield not_known(question.what, question.needs)
+            yield unknown_whether(question.what, question.needs)
         yield costs("another broker is elected, which takes seconds", "changes of leaders until then")

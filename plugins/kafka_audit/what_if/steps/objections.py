@@ -53,7 +53,7 @@ def never(why: str, loses: str) -> Objection:
     return Objection(permit=Permit.NEVER, why=why, loses=loses)
 
 
-def not_known(why: str, read_first: str, *because: str) -> Objection:
+def unknown_whether(why: str, read_first: str, *because: str) -> Objection:
     """Return that it is not known whether the step does harm."""
     return Objection(permit=Permit.UNKNOWN, why=why, read_first=read_first, because=because)
 
@@ -75,9 +75,9 @@ def missing_topic(view: ClusterView, topic: str) -> Iterator[Objection]:
     if placements(view, topic):
         return
     if gap is not None:
-        yield not_known(f"topics were not read: {gap.error or gap.reason}", gap.needs or "a view of two brokers")
+        yield unknown_whether(f"topics were not read: {gap.error or gap.reason}", gap.needs or "a view of two brokers")
     elif view.kraft and any(view.inter_broker.authorizer(broker).state != "unset" for broker in view.brokers):
-        yield not_known(
+        yield unknown_whether(
             f"no view lists topic {clean(topic)}, and brokers leave out what the auditor may not describe",
             "Describe on Topic '*'",
         )

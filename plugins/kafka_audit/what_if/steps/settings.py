@@ -20,10 +20,10 @@ from kafka_audit.what_if.steps.objections import (
     keeper,
     missing_topic,
     never,
-    not_known,
     not_now,
     placements,
     released,
+    unknown_whether,
 )
 
 _POLICY, _MIN_ISR, _TIERED = "cleanup.policy", "min.insync.replicas", "remote.storage.enable"
@@ -39,7 +39,7 @@ def _keys() -> Mapping[str, Mapping[str, object]]:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Change:
+class _SettingChange:
     """One key of a topic as its rules read it, or a broker's default of it. `before` is None where it is unset everywhere."""
 
     key: str
@@ -56,7 +56,7 @@ def topic_setting(  # noqa: PLR0911 -- the first thing that is not known ends it
     release, name = released(view), clean(topic)
     yield from missing_topic(view, topic)
     if release is None:
-        yield not_known("which release the brokers run", "an answer to ApiVersions from a broker")
+        yield unknown_whether("which release the brokers run", "an answer to ApiVersions from a broker")
         return
     known, own = _keys()["of_topics"], _keys()["topics_alone"]
     defined = definitions(release)
@@ -76,18 +76,18 @@ def topic_setting(  # noqa: PLR0911 -- the first thing that is not known ends it
     if key not in {_POLICY, _MIN_ISR, UNCLEAN, "max.message.bytes", *_RETENTION}:
         return
     if view.info is None or key not in view.info.topic_keys:
-        yield not_known(f"what {name} sets now: the snapshot is of an earlier version", "a new snapshot")
+        yield unknown_whether(f"what {name} sets now: the snapshot is of an earlier version", "a new snapshot")
         return
     gap = view.min_isr_gap
     if gap is not None and gap.topics_unread:
-        yield not_known(f"what {name} sets now: {gap.error}", gap.needs)
+        yield unknown_whether(f"what {name} sets now: {gap.error}", gap.needs)
         return
     own_text = _own(view, topic).get(key)
     before = _broker_value(view, release, broker_key) if own_text is None else _value(release, broker_key, own_text)
-    if isinstance(before, _Unread):
-        yield not_known(f"{broker_key} of the brokers, which holds for {name} now", _CONFIGS)
+    if isinstance(before, _UnreadDefault):
+        yield unknown_whether(f"{broker_key} of the brokers, which holds for {name} now", _CONFIGS)
         return
-    change = _Change(key=key, where=name, before=before, after=after, internal=keeper(topic))
+    change = _SettingChange(key=key, where=name, before=before, after=after, internal=keeper(topic))
     policy = _policy(view, release, topic)
     yield from _effects(change, policy)
     if key == _MIN_ISR:
@@ -97,11 +97,11 @@ def topic_setting(  # noqa: PLR0911 -- the first thing that is not known ends it
         yield from _min_isr(view, change, factor, fewest)
 
 
-class _Unread:
+class _UnreadDefault:
     """Brokers differ, or were not read."""
 
 
-_UNREAD = _Unread()
+_UNREAD = _UnreadDefault()
 
 
 def _own(view: ClusterView, topic: str) -> Mapping[str, str]:
@@ -115,7 +115,7 @@ def _value(release: str, key: str, text: str) -> Value:
         return None
 
 
-def _broker_value(view: ClusterView, release: str, key: str, only: Sequence[int] = ()) -> Value | _Unread:
+def _broker_value(view: ClusterView, release: str, key: str, only: Sequence[int] = ()) -> Value | _UnreadDefault:
     """Return what brokers have for a key; retention by hours or minutes counts. `_UNREAD` where they differ or were not read."""
     found = set()
     for broker in only or view.brokers:
@@ -139,7 +139,7 @@ def _policy(view: ClusterView, release: str, topic: str | None) -> frozenset[str
     return frozenset(value) if isinstance(value, tuple) else frozenset({"delete", "compact"})
 
 
-def _effects(change: _Change, policy: frozenset[str]) -> Iterator[Objection]:
+def _effects(change: _SettingChange, policy: frozenset[str]) -> Iterator[Objection]:
     where, before, after = change.where, change.before, change.after
     if change.key in _RETENTION and "delete" in policy and isinstance(before, int) and isinstance(after, int):
         if after != _UNLIMITED and (before == _UNLIMITED or after < before):
@@ -159,12 +159,12 @@ def _effects(change: _Change, policy: frozenset[str]) -> Iterator[Objection]:
         lost = f"acknowledged records of {where}, whenever no in-sync replica runs"
         yield never("a replica that lacks records may become the leader", lost)
     elif change.key == "max.message.bytes" and isinstance(before, int) and isinstance(after, int) and after < before:
-        yield not_known(
+        yield unknown_whether(
             f"whether producers write to {where} batches above {after} bytes, which would be refused", "their batch.size"
         )
 
 
-def _min_isr(view: ClusterView, change: _Change, factor: int, fewest: int) -> Iterator[Objection]:
+def _min_isr(view: ClusterView, change: _SettingChange, factor: int, fewest: int) -> Iterator[Objection]:
     after, before = change.after, change.before
     if not isinstance(after, int) or not factor:
         return
@@ -190,7 +190,7 @@ def _of_topics_alone(view: ClusterView, key: str, text: str) -> Iterator[Objecti
     if key != _TIERED:
         if key.endswith("throttled.replicas"):
             return
-        yield not_known(f"what {clean(key)}={clean(text)} does to the topic", "`kafka-configs.sh --describe --all` of the topic")
+        yield unknown_whether(f"what {clean(key)}={clean(text)} does to the topic", "`kafka-configs.sh --describe --all`")
     elif text.strip().lower() == "true":
         off = [
             broker
@@ -200,7 +200,7 @@ def _of_topics_alone(view: ClusterView, key: str, text: str) -> Iterator[Objecti
         if off:
             yield not_now(f"{brokers(off)} run without remote.log.storage.system.enable: Kafka refuses it", "it at every broker")
     else:
-        yield not_known("whether segments in remote storage are kept", "remote.log.delete.on.disable, remote.copy.disable")
+        yield unknown_whether("whether segments in remote storage are kept", "remote.log.delete.on.disable, remote.copy.disable")
 
 
 def broker_setting(  # noqa: PLR0911 -- as above
@@ -210,14 +210,14 @@ def broker_setting(  # noqa: PLR0911 -- as above
     gap, release = view.gap("brokers"), released(view)
     asked = sorted(view.brokers) if broker is None else [broker]
     if gap is not None:
-        yield not_known(f"which brokers there are: {gap.error or gap.reason}", gap.needs or "a broker that answers")
+        yield unknown_whether(f"which brokers there are: {gap.error or gap.reason}", gap.needs or "a broker that answers")
         return
     if unlisted := [one for one in asked if one not in view.brokers]:
         yield not_now(f"{brokers(unlisted)} {'is' if len(unlisted) == 1 else 'are'} not registered", "a broker that runs")
         return
     silent = [one for one in asked if one not in view.settings.answers]
     if release is None or silent:
-        yield not_known(f"settings of {brokers(silent or asked)}", _CONFIGS)
+        yield unknown_whether(f"settings of {brokers(silent or asked)}", _CONFIGS)
         return
     base = key.split(".", 3)[3] if key.startswith("listener.name.") and key.count(".") > 2 else key  # noqa: PLR2004 -- words before
     definition = definitions(release).get(base)
@@ -231,7 +231,7 @@ def broker_setting(  # noqa: PLR0911 -- as above
         )
         return
     if base.startswith(("ssl.", "sasl.", "principal.")) or base in _keys()["connections"]:
-        yield not_known(
+        yield unknown_whether(
             f"whether all clients of {brokers(asked)} still connect", f"`kafka-audit lint` of a file with {clean(key)}"
         )
         return
@@ -255,7 +255,7 @@ def _accepted(view: ClusterView, asked: Sequence[int], key: str, after: Value) -
         why = f"{clean(key)} is read-only at {brokers(fixed)}: Kafka refuses it while the broker runs"
         yield not_now(why, "a line in server.properties, and a restart (`kafka-audit lint FILE --against CLUSTER` first)")
     elif unknown:
-        yield not_known(f"whether {clean(key)} can be changed at {brokers(unknown)} without a restart", _CONFIGS)
+        yield unknown_whether(f"whether {clean(key)} can be changed at {brokers(unknown)} without a restart", _CONFIGS)
     if key in _keys()["threads"] and isinstance(after, int):
         for broker, row in rows.items():
             now = int(value) if row is not None and (value := row.value or "").isdecimal() else 0
@@ -283,18 +283,18 @@ def _defaults(  # noqa: PLR0913 -- whose setting it is, and which
     if topic_key not in {_POLICY, _MIN_ISR, UNCLEAN, "max.message.bytes", *_RETENTION}:
         return
     before = _broker_value(view, release, key, asked)
-    if isinstance(before, _Unread):
-        yield not_known(f"{key} of {brokers(asked)}, which holds now", f"the same value at each, or {_CONFIGS}")
+    if isinstance(before, _UnreadDefault):
+        yield unknown_whether(f"{key} of {brokers(asked)}, which holds now", f"the same value at each, or {_CONFIGS}")
         return
     where = "topics without a setting of their own"
-    change = _Change(key=str(topic_key), where=where, before=before, after=after)
+    change = _SettingChange(key=str(topic_key), where=where, before=before, after=after)
     yield from _effects(change, _policy(view, release, None))
     if topic_key == _MIN_ISR:
         gap = view.min_isr_gap
         if gap is not None and gap.topics_unread:
-            yield not_known(f"which topics set {_MIN_ISR} themselves: {gap.error}", gap.needs)
+            yield unknown_whether(f"which topics set {_MIN_ISR} themselves: {gap.error}", gap.needs)
         for row in sorted(view.differences.of(DefaultFactor), key=lambda row: row.factor)[:1]:
-            named = _Change(key=_MIN_ISR, where=f"topic {clean(row.first)}", before=change.before, after=after)
+            named = _SettingChange(key=_MIN_ISR, where=f"topic {clean(row.first)}", before=change.before, after=after)
             yield from _min_isr(view, named, row.factor, row.fewest)
     if not everywhere and topic_key in {_MIN_ISR, UNCLEAN} and len(view.brokers) > 1:
         yield costs("one broker alone decides otherwise", "the same answer by every leader: set it for all brokers")

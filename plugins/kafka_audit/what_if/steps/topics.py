@@ -10,7 +10,16 @@ from kafka_audit.differences.tables import DeletedTopic, TopicPlacement
 from kafka_audit.model.errors import UsageError
 from kafka_audit.model.tables import GroupMember, OldTransaction, Reassignment, TopicEnd
 from kafka_audit.model.text import brokers, clean, counted, listing
-from kafka_audit.what_if.steps.objections import Objection, costs, keeper, missing_topic, never, not_known, not_now, placements
+from kafka_audit.what_if.steps.objections import (
+    Objection,
+    costs,
+    keeper,
+    missing_topic,
+    never,
+    not_now,
+    placements,
+    unknown_whether,
+)
 
 _GROUPS, _ENDS = "DescribeGroups", "end offsets"
 _SHOW_DESCRIBE = frozenset({"DescribeAcls", "ListPartitionReassignments", "DescribeQuorum", "DescribeLogDirs"})
@@ -66,9 +75,11 @@ def _readers(view: ClusterView, topic: str) -> Iterator[Objection]:
     silent = [broker for broker in view.brokers if f"broker:{broker}" not in asked]
     if failed or silent:
         error = failed[0].error if failed else f"{brokers(silent)} did not answer DescribeGroups"
-        yield not_known(f"which groups read {clean(topic)}: {error}", (failed and failed[0].needs) or "Describe on Group '*'")
+        yield unknown_whether(
+            f"which groups read {clean(topic)}: {error}", (failed and failed[0].needs) or "Describe on Group '*'"
+        )
     elif not _lists_all(view):
-        yield not_known(f"whether groups read {clean(topic)} that the auditor may not describe", "Describe on Cluster")
+        yield unknown_whether(f"whether groups read {clean(topic)} that the auditor may not describe", "Describe on Cluster")
     unread = {
         row.group: row
         for row in view.of(GroupMember)
@@ -77,7 +88,7 @@ def _readers(view: ClusterView, topic: str) -> Iterator[Objection]:
     for name, row in sorted(unread.items())[:3]:
         if name not in reading:
             what = f"{row.kind} group" if row.kind else "group in rebalance"
-            yield not_known(
+            yield unknown_whether(
                 f"whether {what} {clean(name)} reads {clean(topic)}", f"`kafka-{row.kind or 'consumer'}-groups.sh --describe`"
             )
 
@@ -99,7 +110,7 @@ def _writers(view: ClusterView, topic: str, partitions: int) -> Iterator[Objecti
     elif len([row for row in ends if row.end_offset >= 0 and row.later_offset >= 0]) < partitions:
         failed = next((read for read in view.last_reads if read.operation == _ENDS and read.outcome == "failed"), None)
         why = failed.error if failed else "its leaders did not report where its partitions end"
-        yield not_known(
+        yield unknown_whether(
             f"whether records are written to {name}: {why}", (failed and failed.needs) or "`kafka-audit may` on the cluster"
         )
 
@@ -145,7 +156,7 @@ def reassignment(view: ClusterView, moves: Sequence[Move]) -> Iterator[Objection
     moving = {(row.topic, row.partition) for row in view.newest(Reassignment)}
     asked = [read for read in view.last_reads if read.operation == "ListPartitionReassignments"]
     if view.kraft and not any(read.outcome == "answered" for read in asked):
-        yield not_known("whether partitions are being reassigned already", "Describe on Cluster")
+        yield unknown_whether("whether partitions are being reassigned already", "Describe on Cluster")
     for move in moves:
         place = f"{clean(move.topic)}-{move.partition}"
         if (move.topic, move.partition) in seen:
@@ -189,7 +200,7 @@ def _targets(view: ClusterView, moves: Sequence[Move], now: Mapping[str, Mapping
     """Yield what is wrong with brokers and log dirs that get replicas."""
     gap = view.gap("brokers")
     if gap is not None:
-        yield not_known(f"which brokers there are: {gap.error or gap.reason}", gap.needs or "a broker that answers")
+        yield unknown_whether(f"which brokers there are: {gap.error or gap.reason}", gap.needs or "a broker that answers")
         return
     added = _added(moves, now)
     for broker in sorted({broker for move in moves for broker in move.replicas} - view.brokers.keys() - view.unlisted):
@@ -201,7 +212,7 @@ def _targets(view: ClusterView, moves: Sequence[Move], now: Mapping[str, Mapping
     for broker, path in sorted(named):
         dirs = view.log_dirs(broker)
         if not dirs:
-            yield not_known(f"the log dirs of broker {broker}", "Describe on Cluster, for DescribeLogDirs")
+            yield unknown_whether(f"the log dirs of broker {broker}", "Describe on Cluster, for DescribeLogDirs")
         elif path not in dirs:
             yield not_now(
                 f"broker {broker} has no log dir {clean(path)}: Kafka refuses the plan", f"one of {listing(map(clean, dirs), 5)}"
@@ -229,7 +240,7 @@ def _room(
 ) -> Iterator[Objection]:
     dirs, closed = view.log_dirs(broker), cordoned(view, broker)
     if not dirs:
-        yield not_known(f"the log dirs of broker {broker}", "Describe on Cluster, for DescribeLogDirs")
+        yield unknown_whether(f"the log dirs of broker {broker}", "Describe on Cluster, for DescribeLogDirs")
         return
     offline = [path for path, row in dirs.items() if row.error and (path in named or not named)]
     if offline:
@@ -244,6 +255,6 @@ def _room(
     sizes = "kafka-log-dirs.sh --bootstrap-server BROKER:9092 --describe, and the free bytes of its disks"
     known = [size for size in usable if size is not None]
     if not known or None in held or len(known) < len(usable):
-        yield not_known(f"{what}: this release does not report free bytes", sizes)
+        yield unknown_whether(f"{what}: this release does not report free bytes", sizes)
     elif min(known) < sum(size or 0 for size in held):
-        yield not_known(f"{what}: {min(known)} bytes are free, and brokers that hold them have more in all", sizes)
+        yield unknown_whether(f"{what}: {min(known)} bytes are free, and brokers that hold them have more in all", sizes)
