@@ -41,7 +41,7 @@ def test_changes_and_what_became_of_each_failure():
         ],
     )
     assert (
-        difference.difference_text(report_of(document), color=False)
+        difference.difference_text(report_of(document), color=False, width=200)
         == """\
 prod: A -> B
 
@@ -67,7 +67,7 @@ Failed before, unknown now (1)
 
 def test_two_healthy_snapshots():
     assert (
-        difference.difference_text(report_of(_document([_finding("KA101", "PASS", "ongoing")])), color=False)
+        difference.difference_text(report_of(_document([_finding("KA101", "PASS", "ongoing")])), color=False, width=200)
         == """\
 prod: A -> B
 
@@ -82,13 +82,15 @@ def test_what_a_cluster_said_cannot_act_on_the_terminal():
         [_finding("KA107", "FAIL", "new", resource="topic/\x1b[2J", message="\u202e")],
         [{"kind": "topic_created", "resource": "topic/\r\x1b]0;x\x07", "before": "\x1b", "after": "\n"}],
     )
-    text = difference.difference_text(report_of(document), color=False)
+    text = difference.difference_text(report_of(document), color=False, width=200)
     assert all(char.isprintable() or char == "\n" for char in text)
     assert len(text.splitlines()) == 7
 
 
 def test_colour_marks_headings_only():
     document = _document([_finding("KA101", "FAIL", "new")])
-    painted = difference.difference_text(report_of(document), color=True)
+    painted = difference.difference_text(report_of(document), color=True, width=200)
     assert "\x1b[1mNew (1)\x1b[0m" in painted
-    assert painted.replace("\x1b[1m", "").replace("\x1b[0m", "") == difference.difference_text(report_of(document), color=False)
+    assert painted.replace("\x1b[1m", "").replace("\x1b[0m", "") == difference.difference_text(
+        report_of(document), color=False, width=200
+    )

@@ -95,6 +95,7 @@ def test_a_broken_cluster_is_3_with_the_headline_and_a_repaired_one_0_again(audi
     try:
         broken = audit("run", "bed")
         below = audit("run", "bed", "--baseline", "none", "--fail-on", "critical", "--quiet")
+        by_address = audit("run", "--bootstrap", "10.98.0.12:9092", "--out", str(tmp_path / "typed"))  # of the cut-off broker
     finally:
         cluster.advertise_directly([2])
         cluster.await_settled()
@@ -103,6 +104,11 @@ def test_a_broken_cluster_is_3_with_the_headline_and_a_repaired_one_0_again(audi
     first_report = json.loads((tmp_path / "store" / "snapshots" / _snapshots(tmp_path)[0] / "findings.json").read_text())
     assert broken.stderr.rstrip().splitlines()[-1].endswith(first_report["incidents"][0]["headline"])
     assert {"KA105", "KA302"} <= _failing(first_report)
+    assert "its brokers use ZooKeeper at" in by_address.stderr
+    typed_report = json.loads((tmp_path / "typed" / "findings.json").read_text())
+    assert [incident["headline"] for incident in typed_report["incidents"]] == [
+        "Broker 2 is cut off: most likely controller 0 cannot reach the address it advertises"
+    ]
 
     healed = audit("run", "bed")
     assert healed.returncode == 0, healed.stdout + healed.stderr

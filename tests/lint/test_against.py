@@ -52,6 +52,16 @@ def test_the_running_files_break_nothing(broken):
     assert not {key for key in found if key[0] in {"KA312", "KA301", "KA412"} and key[2] in {"FAIL", "UNKNOWN"}}
 
 
+def test_the_address_of_another_broker_is_taken(broken):
+    found = broken(b1=(f"PLAINTEXT://{_address(0)}", ""))
+    assert "Brokers 0 and 1 advertise the same address" in found["KA304", "broker/1/listener/PLAINTEXT", "FAIL"].message
+
+
+def test_an_address_that_its_broker_leaves_is_free(broken):
+    found = broken(b0=("PLAINTEXT://10.0.0.50:9092", ""), b1=(f"PLAINTEXT://{_address(0)}", ""))
+    assert not {key for key in found if key[0] == "KA304" and key[2] == "FAIL"}
+
+
 def test_a_listener_that_others_use_must_not_go(broken):
     more = "inter.broker.listener.name=INNER\nsasl.enabled.mechanisms=PLAIN\nsasl.mechanism.inter.broker.protocol=PLAIN"
     found = broken(b1=("INNER://b1.example.com:9094", more))

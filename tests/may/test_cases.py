@@ -97,7 +97,7 @@ def test_a_case(answers, name):
     for key, text in case.get("has", {}).items():
         assert text in str(plain[key]), plain
     assert (plain["command"] is not None) == (case["answer"] == "GO" and case.get("command", True)), plain
-    text = may_text(found, "This is prod.", width=100)
+    text = may_text(found, ["This is prod."], width=100)
     assert text.startswith({"GO": "GO: ", "NOT_NOW": "NOT NOW: ", "NEVER": "NEVER: ", "UNKNOWN": "UNKNOWN: "}[case["answer"]])
 
 

@@ -9,8 +9,6 @@ PACKAGE = Path(__file__).parents[2] / "plugins" / "kafka_audit"
 INTERFACES = {
     "answer": "of an engine: `cli.engines` calls it so",
     "main": "what a process runs first: the console script and each module that Python starts by itself",
-    "cases": "of a cause: `incidents.causes.rule.Cause` calls it so",
-    "story": "of a cause: `incidents.causes.rule.Cause` calls it so",
     "validate": "of a release of Kafka: `configuration.starts` calls the one of the version",
 }
 """Functions that several modules have under one name, for one caller that takes any of them."""

@@ -142,9 +142,7 @@ def why(report: Report, incident: int | None = None) -> Answer:
 
 def _incident(place: int, incident: Mapping[str, Any]) -> Answer:
     root = f"/incidents/{place}"
-    told = {
-        key: [{"id": f"{root}/{key}/{at}", **_said(evidence)} for at, evidence in enumerate(incident[key])] for key in _EVIDENCE
-    }
+    evidence = {key: [{"id": f"{root}/{key}/{at}", **_said(line)} for at, line in enumerate(incident[key])] for key in _EVIDENCE}
     candidates = [
         {"id": f"{root}/candidates/{number}", **candidate} for number, candidate in enumerate(incident.get("candidates", ()))
     ]
@@ -155,7 +153,7 @@ def _incident(place: int, incident: Mapping[str, Any]) -> Answer:
     return {
         "id": root,
         **{key: incident[key] for key in _OF_INCIDENT if key in incident},
-        **told,
+        **evidence,
         "candidates": candidates,
         "steps": steps,
     }
@@ -234,7 +232,7 @@ def said_by(report: Report, name: str) -> Answer:
     """
     row = _observer(report, name)
     kind, _, number = row["name"].partition(" ")
-    told = [
+    view = [
         dict(zip(report["views"]["rows"], column["values"], strict=True))
         for column in report["views"]["columns"]
         if row["name"] in column["observers"]
@@ -244,7 +242,7 @@ def said_by(report: Report, name: str) -> Answer:
         **_head(report),
         "party": row["name"],
         "note": row["note"],
-        "says_of_the_cluster": told[0] if told else None,
+        "says_of_the_cluster": view[0] if view else None,
         "reaches": dict(_cells(report["matrix"], row)),
         "not_answered": [read for read in _unread(report) if _plain(read["observer"]) == row["name"]],
         "findings": findings(report, resource=place)["findings"],
@@ -328,8 +326,8 @@ def not_known(report: Report) -> Answer:
         if finding["status"] == "UNKNOWN"
     ]
     omitted = max(0, len(reads) - _MOST) + max(0, len(checks) - _MOST)
-    told = {"reads": reads[:_MOST], "checks": checks[:_MOST], "omitted": omitted}
-    return {**_head(report), **told, "never_asked": report["never_asked"]}
+    asked = {"reads": reads[:_MOST], "checks": checks[:_MOST], "omitted": omitted}
+    return {**_head(report), **asked, "never_asked": report["never_asked"]}
 
 
 def _unread(report: Report) -> list[Answer]:

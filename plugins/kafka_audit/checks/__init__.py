@@ -4,7 +4,7 @@ The file has the only English of a check: `says`, a message template for each st
 `FAIL: "Broker {broker} does not list {missing}"`; `page`, what operators read after the first paragraph of the function's
 docstring; `remedies`, by the form of a file, its steps where they differ from the page (`lint/remedies.py`); and `stops`, the
 functions of Kafka that a failure keeps from working (`report/impacts.py`). `incident` says what its failures explain, and `story`
-has the texts of that (`incidents/causes/declared.py`). Then come the cases, which tests run and `explain` shows.
+has the texts of that (`incidents/declared_causes.py`). Then come the cases, which tests run and `explain` shows.
 
 A check is a pure function of a `ClusterView`: it yields judgements, each of one resource. `@gate_check` functions are checks that
 no audit runs: the gate before a change does, over a view that also holds the plan (`PlannedNode`) and what the audit said
@@ -60,7 +60,7 @@ class Check:
     remedies: Mapping[str, str] = field(default_factory=dict, repr=False)  # by the form of a linted file
     left_behind: Mapping[str, str] = field(default_factory=dict, repr=False)  # what it breaks later and how it is removed
     stops: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # what a failure keeps from working: `report.impacts`
-    incident: Mapping[str, Mapping[str, Any]] = field(default_factory=dict, repr=False)  # `incidents/causes/declared.py`
+    incident: Mapping[str, Mapping[str, Any]] = field(default_factory=dict, repr=False)  # `incidents/declared_causes.py`
 
     def story(self, name: str) -> Mapping[str, Any] | None:
         """Return the template of the story of one of its incidents; None if its file has none."""

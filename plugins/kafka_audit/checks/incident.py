@@ -92,6 +92,7 @@ class StoryFacts:
         confidence: how sure it is.
         edges: the diagnoses whose candidates the incident lists.
         cause: the code of the check that names the cause.
+        story: the name of the template, if it is not that of the incident.
     """
 
     facts: Mapping[str, object] = field(default_factory=dict)
@@ -102,6 +103,7 @@ class StoryFacts:
     confidence: Confidence | None = None
     edges: Sequence[Diagnosis] = ()
     cause: str | None = None
+    story: str | None = None
 
 
 def everywhere(_case: Case, _symptom: Finding) -> bool:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable
 
+from kafka_audit.checks import ClusterView
 from kafka_audit.checks.incident import Case
 from kafka_audit.cluster.answers.reads import addresses_of
 from kafka_audit.cluster.listeners.endpoints import AdvertisedEndpoint
@@ -93,3 +94,13 @@ def last_in_sync(case: Case, them: str) -> tuple[Step, ...]:
         text += f" Here: {brokers(eligible)}."
     commands = (command("kafka-topics.sh --bootstrap-server BROKER:9092 --describe --unavailable-partitions"),)
     return (Step(kind="see", text=text, commands=commands), *steps)
+
+
+def zookeeper_address(view: ClusterView) -> str:
+    """Return the address (with its chroot) at which the audit asked ZooKeeper."""
+    return view.derived(_asked_zookeeper)
+
+
+def _asked_zookeeper(view: ClusterView) -> str:
+    asked = next((read.target for read in view.last_reads if read.observer == "zookeeper"), "-")
+    return "ZOOKEEPER:2181" if asked.startswith("-") else asked

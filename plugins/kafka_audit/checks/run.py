@@ -87,13 +87,13 @@ def _run(view: ClusterView, check: Check, limit: TimeLimit) -> tuple[Judgement, 
     found: list[Judgement] = []
     try:
         with limit.of_one():
-            return _judged(view, check, found)
+            return _of_check(view, check, found)
     except TooLong:
         gap = Gap(status=Status.UNKNOWN, whole=True, error="the check took too long", needs=_LESS)
         return (*(judgement for judgement in found if judgement.status is Status.FAIL), _of_gap(view, check, [gap]))
 
 
-def _judged(view: ClusterView, check: Check, judgements: list[Judgement]) -> tuple[Judgement, ...]:
+def _of_check(view: ClusterView, check: Check, judgements: list[Judgement]) -> tuple[Judgement, ...]:
     """Return what a check says; `judgements` get what its function yields."""
     with _named(view, check):
         gaps = [gap for part in check.parts if (gap := view.gap(part)) is not None]

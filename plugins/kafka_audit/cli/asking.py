@@ -14,7 +14,7 @@ from kafka_audit.model.cluster import Cluster
 from kafka_audit.model.errors import UsageError
 from kafka_audit.model.text import clean, our_line
 from kafka_audit.report.plain_text.what_if import answer_text, answers_text
-from kafka_audit.report.text import time_span, wrap
+from kafka_audit.report.text import time_span
 from kafka_audit.report.what_if import losses
 from kafka_audit.store import Store
 from kafka_audit.store.manifest import cluster_of, taken_at
@@ -52,10 +52,12 @@ def what_if_command(arguments: argparse.Namespace) -> int:
         whole = heading | documents[0] if arguments.without else heading | {"each": arguments.each, "losses": documents}
         console.write_result(json.dumps(whole, indent=2))
     else:
-        width = console.width()
-        text = answer_text(found[0], view, width=width) if arguments.without else answers_text(found, view, width=width)
-        verdict, gap, rest = text.partition("\n\n")
-        console.write_result(f"{verdict.rstrip()}\n{basis_text(store, snapshot_id, width)}{gap}{rest}")
+        width, basis = console.width(), basis_lines(store, snapshot_id)
+        one = bool(arguments.without)
+        text = (
+            answer_text(found[0], view, basis=basis, width=width) if one else answers_text(found, view, basis=basis, width=width)
+        )
+        console.write_result(text)
     codes = {answer.exit_code for answer in found}
     return next(code for code in (NOT_SAFE, NOT_DECIDED, SAFE) if code in codes)
 
@@ -78,11 +80,12 @@ def _snapshot(arguments: argparse.Namespace, say: console.Progress) -> tuple[Sto
     return store, snapshot_id, cluster
 
 
-def basis_text(store: Store, snapshot_id: str, width: int) -> str:
+def basis_lines(store: Store, snapshot_id: str) -> list[str]:
     """Return what is asked, of when it is, and which incidents were open then: an answer is no better than its snapshot."""
     manifest, document = store.manifest(snapshot_id), store.read_report(snapshot_id)
     taken = taken_at(snapshot_id)
     age = f", {time_span((datetime.now(UTC) - taken).total_seconds())} ago" if taken else ""
     lines = [f"This is {clean(manifest.cluster)} as of {f'{taken:%d %b %Y %H:%M:%S} UTC' if taken else snapshot_id}{age}."]
-    lines += [f"Open then: {one.severity} {our_line(one.headline)}." for one in (document.incidents[:_OPEN] if document else ())]
-    return "\n".join(line for text in lines for line in wrap(text, width))
+    return lines + [
+        f"Open then: {one.severity} {our_line(one.headline)}." for one in (document.incidents[:_OPEN] if document else ())
+    ]

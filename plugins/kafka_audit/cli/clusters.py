@@ -1,6 +1,7 @@
 """The cluster file as commands name it, and the command that lists its clusters."""
 
 import argparse
+import contextlib
 import json
 import os
 import re
@@ -10,6 +11,7 @@ from pathlib import Path
 from kafka_audit import settings
 from kafka_audit.checks import catalogue
 from kafka_audit.cli.printing import console
+from kafka_audit.collect.brokers.zookeeper_address import zookeeper_of_brokers
 from kafka_audit.model.cluster import Cluster
 from kafka_audit.model.errors import UsageError
 from kafka_audit.model.labels import all_labels, with_labels
@@ -96,20 +98,26 @@ def _cluster_at(arguments: argparse.Namespace) -> Cluster:
     first = bootstrap[0] if bootstrap else arguments.zookeeper
     host = first.partition("/")[0].rpartition(":")[0] or first
     name = re.sub(r"[^A-Za-z0-9._-]+", "-", host).strip("-._")[:80]
-    return settings.cluster_at(arguments.name or name or "cluster", bootstrap=bootstrap, zookeeper=arguments.zookeeper)
+    cluster = settings.cluster_at(arguments.name or name or "cluster", bootstrap=bootstrap, zookeeper=arguments.zookeeper)
+    if arguments.zookeeper or (found := zookeeper_of_brokers(cluster)) is None:
+        return cluster
+    with contextlib.suppress(UsageError):  # of what a broker says
+        cluster = settings.cluster_at(cluster.name, bootstrap=bootstrap, zookeeper=found)
+        arguments.zookeeper = found  # a command may ask for its cluster twice
+        say = console.Progress(quiet=getattr(arguments, "quiet", False))
+        say(f"its brokers use ZooKeeper at {clean(found)} (zookeeper.connect), which is asked as well")
+    return cluster
 
 
 def what_a_file_adds(cluster: Cluster) -> str:
     """Return what a cluster file lets an audit measure, as lines for its reader: the file, with three lines to fill in."""
-    if cluster.zookeeper is None:
-        where = f"bootstrap: {json.dumps([*cluster.bootstrap])}"
-    else:
-        where = f"zookeeper: {json.dumps(cluster.zookeeper.connect)}"
+    where = [f"bootstrap: {json.dumps([*cluster.bootstrap])}"] if cluster.bootstrap else []
+    where += [] if cluster.zookeeper is None else [f"zookeeper: {json.dumps(cluster.zookeeper.connect)}"]
     return f"""\
 # A cluster file measures more. clusters.yaml (--save-config clusters.yaml writes it), then: kafka-audit run {cluster.name}
 clusters:
   {json.dumps(cluster.name)}:
-    {where}
+    {f"{chr(10)}    ".join(where)}
     vantages: {{brokers: {{command: [ssh, "kafka-{{broker_id}}"], role: broker}}}}  # do brokers reach each other?
     logs: {{command: [ssh, "kafka-{{broker_id}}", tail, -n, "20000", /var/log/kafka/server.log]}}
     properties: ["/etc/kafka/server-{{broker_id}}.properties"]

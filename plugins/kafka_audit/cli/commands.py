@@ -56,7 +56,7 @@ def _report(history: History, snapshot_id: str, root: str) -> Report:
     return document
 
 
-def comparison_text(before: str, after: str, comparison: timeline.Comparison, *, color: bool) -> str:
+def comparison_text(before: str, after: str, comparison: timeline.Comparison, *, color: bool, width: int) -> str:
     """Return the comparison as text; every string that a cluster supplied is cleaned."""
     lines = [f"{cluster_of(after)}: {before} -> {after}, by their reports"]
     lines += ["", difference.strong(counted(len(comparison.facts), "change"), color=color)]
@@ -66,7 +66,8 @@ def comparison_text(before: str, after: str, comparison: timeline.Comparison, *,
         found, number = comparison.became[life], comparison.counts[life]
         if found:
             lines += ["", difference.strong(f"{title} ({number})", color=color)]
-            lines += [difference.finding_line(change.finding) for change in sorted(found, key=_worst_first)]
+            for change in sorted(found, key=_worst_first):
+                lines += difference.finding_lines(change.finding, life, width)
         if number > len(found):
             lines.append(f"  {counted(number - len(found), 'more')} not listed")
     if not any(comparison.counts.values()):
@@ -172,7 +173,7 @@ def diff_command(arguments: argparse.Namespace) -> int:
     if arguments.format.page == "json":
         rendering.write_report(document, "json")
     else:
-        console.write_result(difference.difference_text(document, color=console.has_color()))
+        console.write_result(difference.difference_text(document, color=console.has_color(), width=console.width()))
     return 0
 
 
@@ -181,8 +182,8 @@ def _diff_reports(arguments: argparse.Namespace) -> int:
         msg = "--reports prints text only; without it, --format json prints the report of the comparison"
         raise UsageError(msg)
     found = compare_stored_reports(arguments.out, arguments.before, arguments.after)
-    color = console.has_color()
-    console.write_result(comparison_text(arguments.before, arguments.after, found, color=color))
+    color, width = console.has_color(), console.width()
+    console.write_result(comparison_text(arguments.before, arguments.after, found, color=color, width=width))
     return 0
 
 

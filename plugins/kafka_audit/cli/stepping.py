@@ -4,7 +4,7 @@ import argparse
 import json
 
 from kafka_audit.cli import clusters, commands
-from kafka_audit.cli.asking import basis_text
+from kafka_audit.cli.asking import basis_lines
 from kafka_audit.cli.printing import console
 from kafka_audit.may.asking import answer_by
 from kafka_audit.may.plain_text import may_text
@@ -28,7 +28,7 @@ def may_command(arguments: argparse.Namespace) -> int:
         console.write_result(json.dumps(found.to_plain(), indent=2))
     else:
         width = console.width()
-        console.write_result(may_text(found, basis_text(store, document.snapshot_id, width), width=width))
+        console.write_result(may_text(found, basis_lines(store, document.snapshot_id), width=width))
     return found.exit_code
 
 

@@ -237,10 +237,20 @@ def _doubt(tier: int, kind: str, count: int, holders: tuple[str, ...] | None) ->
 def claims(
     views: Iterable[HeldView], registry: RegistrySample, expected_cluster_id: str | None
 ) -> Mapping[str, tuple[Claim, ...]]:
-    """Return what the views of one sample say differently of brokers, controller and cluster, by observer."""
+    """Return what the views of one sample say differently of brokers, controller and cluster, by observer.
+
+    In KRaft no registration says which brokers have a listener. Where no view of a listener lists a broker, and a view of another
+    listener of the same observer does, the broker lacks the listener.
+    """
+    views = tuple(views)
     listed: dict[str, dict[int, ViewBroker]] = defaultdict(dict)
     for row in registry.samples.of(ViewBroker):
         listed[row.brokers_digest][row.broker_id] = row
+    on_listener: dict[str, set[int]] = defaultdict(set)
+    by_observer: dict[str, set[int]] = defaultdict(set)
+    for view in views if registry.samples.kraft else ():
+        on_listener[view.row.listener] |= listed[view.row.brokers_digest].keys()
+        by_observer[view.name] |= listed[view.row.brokers_digest].keys()
     equal: dict[tuple[str, str, int], tuple[Claim, ...]] = {}  # a thousand brokers that agree are compared once
     found: dict[str, list[Claim]] = defaultdict(list)
     for view in views:
@@ -248,7 +258,10 @@ def claims(
             key = (view.row.brokers_digest, view.row.listener, view.row.brokers_listed)
             if key not in equal:
                 equal[key] = tuple(_of_brokers(view, registry, listed[view.row.brokers_digest]))
-            found[view.name].extend(equal[key])
+            without = by_observer[view.name] - on_listener[view.row.listener]
+            found[view.name].extend(
+                claim for claim in equal[key] if claim.kind != "broker_missing" or claim.subject not in without
+            )
         found[view.name].extend(_of_cluster(view, registry, expected_cluster_id))
     return {name: tuple(claimed) for name, claimed in found.items()}
 

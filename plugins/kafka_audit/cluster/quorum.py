@@ -153,11 +153,11 @@ class Quorum:
         return {broker: applied[broker] for broker in sorted(stale)}
 
     @cached_property
-    def list_no_broker(self) -> int:
-        """How many brokers gave a view, if all views of both samples list no broker: so it is where all are fenced."""
+    def list_no_broker(self) -> tuple[str, ...]:
+        """The addresses at which views were given, if those of both samples list no broker: so it is where all are fenced."""
         now, before = (self._samples.at(BrokerView, number) for number in self._samples.numbers)
         empty = all(row.brokers_listed == 0 and row.controller_id == -1 for row in (*now, *before))
-        return len({row.address for row in now}) if now and before and empty else 0
+        return tuple(sorted({row.address for row in now})) if now and before and empty else ()
 
     @cached_property
     def unanswered(self) -> tuple[SourceRead, ...]:

@@ -26,6 +26,15 @@ _NOT_DEFINED = frozenset(
 """Keys of Kafka's authorizers, which KafkaConfig does not define, and those of images (wurstmeister's, Bitnami's) that look like
 keys of Kafka: Bitnami's chart writes `logs.dir`, the folder of the image's own logs, into every server.properties."""
 
+_DYNAMIC_ALONE = frozenset(
+    {
+        "follower.replication.throttled.rate",
+        "leader.replication.throttled.rate",
+        "replica.alter.log.dirs.io.max.bytes.per.second",
+    }
+)
+"""Keys of `DynamicConfig.Broker`, which no file sets."""
+
 _OF_PLUGINS = re.compile(
     r"(?:listener\.name|confluent|rsm\.config|rlmm\.config|config\.providers|cruise\.control|log4j2?|strimzi|cfg|cub|rest|jmx)\."
     r"|create\.topics|restart\.attempts|ssl\.(?:keystore|key|truststore)\.(?:filename|credentials)"
@@ -92,6 +101,8 @@ def foreign_keys(settings: Mapping[str, str | None], release: str | None) -> Ite
             continue
         if key in programs.CLIENTS and key not in defined_keys():
             yield key, "it is a key of clients"
+        elif key in _DYNAMIC_ALONE:
+            yield key, "Kafka takes it as a dynamic setting alone, from kafka-configs.sh"
         elif key in defined_keys():
             if release is not None and key not in keys(release):
                 has = [version for version in VERSIONS if key in keys(version)]

@@ -71,7 +71,7 @@ class ControllerPath:
 
     @property
     def checks_names(self) -> bool:
-        """Whether it ends because the certificate is for another host, which a client may be told not to compare."""
+        """Whether it ends because the certificate is for another host, which a client may be set not to compare."""
         return self.reason == ReadFailure.CERTIFICATE_NAME.name
 
     @property

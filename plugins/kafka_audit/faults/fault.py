@@ -140,6 +140,7 @@ class Fault:
         rare: it is named while nothing rules it out, and nothing hangs on it until something shows it.
         in_progress: it is no fault, and ends by itself. It leads where nothing was measured, until it is ruled out.
         spares_requests: requests pass, and what they are for does not happen.
+        one_end: why it can be at one end of an edge only. Any other fault is ruled out by what was seen at both ends.
         lines: the lines of logs that show it.
         decided_by: what would decide, as a template: {target}, {sources}, {where} and {denied} in its sentence; {target}, {host},
             {port} and {address} in its commands.
@@ -163,6 +164,7 @@ class Fault:
     rare: bool = False
     in_progress: bool = False
     spares_requests: bool = False
+    one_end: str = ""
     lines: FaultLines | None = None
     decided_by: str
     remedy: str = ""

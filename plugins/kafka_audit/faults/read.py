@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from kafka_audit.faults.edges import Edge
 from kafka_audit.faults.facts import Facts
 from kafka_audit.faults.fault import EdgeObservation, Fault
-from kafka_audit.faults.solver import Diagnosis, WeighedFault, diagnosed, told_apart
+from kafka_audit.faults.solver import Diagnosis, WeighedFault, diagnosed, most_exact
 from kafka_audit.model.finding import Confidence
 from kafka_audit.words.sentences import NamedList, fill
 
@@ -111,7 +111,7 @@ def reading_of(facts: Facts, code: str, edges: Sequence[Edge]) -> EdgeReading:
     """Return what the edges to one broker mean to a check; the first of these that decides is read."""
     for diagnosis in (diagnosed(facts, edge) for edge in edges):
         if own := [candidate for candidate in diagnosis.of_check(code) if candidate.measured]:
-            alike = told_apart([candidate for candidate in own if candidate.fault.group == own[0].fault.group])
+            alike = most_exact([candidate for candidate in own if candidate.fault.group == own[0].fault.group])
             return EdgeReading(code=code, state=BROKEN, diagnosis=diagnosis, found=alike)
     if not edges:
         return EdgeReading(code=code, state=UNSEEN, diagnosis=None)

@@ -133,7 +133,7 @@ def _groups(candidates: Sequence[WeighedFault]) -> list[str]:
     return list(dict.fromkeys(candidate.fault.group for candidate in candidates))
 
 
-def told_apart(measured: Sequence[WeighedFault]) -> tuple[WeighedFault, ...]:
+def most_exact(measured: Sequence[WeighedFault]) -> tuple[WeighedFault, ...]:
     """Return those of measured causes that more than a log shows, else those that nothing contradicts, else all.
 
     A line of a log may say that the handshake failed, and not why: it shows several faults at once.

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
+from kafka_audit.checks.repair import zookeeper_address
 from kafka_audit.cluster.releases import minor_releases
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.configuration.behaviour import behaviour
@@ -40,16 +41,6 @@ _DRY_RUN = "--dry-run"
 
 Words = tuple[str, ...]
 Changed = Words | SettingLine | CommentLine
-
-
-def zookeeper_address(view: ClusterView) -> str:
-    """Return the address (with its chroot) at which the audit asked ZooKeeper."""
-    return view.derived(_asked_zookeeper)
-
-
-def _asked_zookeeper(view: ClusterView) -> str:
-    asked = next((read.target for read in view.last_reads if read.observer == "zookeeper"), "-")
-    return "ZOOKEEPER:2181" if asked.startswith("-") else asked
 
 
 def oldest_release(view: ClusterView) -> Release | None:

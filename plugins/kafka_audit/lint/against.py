@@ -11,6 +11,7 @@ from kafka_audit.checks import Check
 from kafka_audit.checks.listeners.endpoint_unreachable import endpoint_judgement
 from kafka_audit.checks.run import judge
 from kafka_audit.cluster.listeners.endpoints import AdvertisedEndpoint
+from kafka_audit.cluster.releases import minor_releases
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.compare.addresses import canonical_address
 from kafka_audit.faults.serve_edges import ServeEdges
@@ -56,6 +57,14 @@ def change_judgements(view: ClusterView, proposed: Sequence[Member], checks: Map
     return [*found.values(), *_addresses(view, serving)]
 
 
+def running_release(view: ClusterView, broker: int) -> str | None:
+    """Return the minor release that a broker runs, or that all others do if it is new; None where that is not known."""
+    of_broker = view.brokers.keys() & {broker} or view.brokers.keys()
+    found = {minor_releases(view, one) for one in of_broker}
+    known = next(iter(found)) if len(found) == 1 else None
+    return None if known is None or known[0] != known[1] else ".".join(map(str, known[0]))
+
+
 def _of_edges(after: ClusterView, faults: Iterable[EdgeFault]) -> Iterator[Judgement]:
     """Yield what a state of the roll breaks or leaves open, a judgement for each reason, as the check of such edges says it."""
     reasons: dict[tuple[str, int, str, str], list[EdgeFault]] = {}
@@ -94,11 +103,23 @@ def _at_step(judgement: Judgement, when: str, changed: set[str], *, alone: bool)
 
 
 def _addresses(view: ClusterView, proposed: Iterable[Member]) -> Iterator[Judgement]:
-    """Yield what KA301 says of addresses that are new, by probes that were made of them for another reason."""
+    """Yield what KA301 says of addresses that are new, by probes that were made of them for another reason, and KA304.
+
+    A broker whose file is among the proposed ones leaves its address, if it has another one there.
+    """
+    proposed = tuple(proposed)
     held = {(row.broker_id, *canonical_address(row.host, row.port)) for row in view.endpoints.all}
+    changed = {member.broker_id for member in proposed}
     for end in (end for member in proposed for end in advertised_by_member(member, 0)):
         address = canonical_address(end.host, end.port)
         if (end.broker_id, *address) in held:
+            continue
+        taken = {broker for broker, *place in held if (*place,) == address} - changed
+        if taken:
+            evidence = {"who": f"broker {end.broker_id}", "broker": end.broker_id, "brokers": (*sorted({end.broker_id, *taken}),)}
+            evidence |= {"host": end.host, "port": end.port, "key": KEY}
+            resource = f"broker/{end.broker_id}/listener/{end.listener}"
+            yield replace(view.judge(resource, Status.FAIL, evidence), code="KA304")
             continue
         endpoint = AdvertisedEndpoint(broker_id=end.broker_id, listener=end.listener, host=end.host, port=end.port)
         tried = [*view.derived(ServeEdges).at(end.host, end.port)]

@@ -151,7 +151,7 @@ class _Node:
     broker: int
     path: str
     broker_id: int
-    twins: tuple[str, ...]
+    same_id_in: tuple[str, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -186,7 +186,7 @@ class _Judge:
         def nodes(group: Group) -> tuple[_Node, ...]:
             held = ((member, *places[id(member.broker)]) for member in group)
             return tuple(
-                _Node(file=file, broker=at, path=member.source.path, broker_id=member.broker_id, twins=member.twins)
+                _Node(file=file, broker=at, path=member.source.path, broker_id=member.broker_id, same_id_in=member.same_id_in)
                 for member, file, at in held
             )
 
@@ -203,7 +203,7 @@ class _Judge:
 
     def _member(self, node: _Node) -> Member:
         source = self._source(node.file)
-        return Member(source=source, broker=source.brokers[node.broker], broker_id=node.broker_id, twins=node.twins)
+        return Member(source=source, broker=source.brokers[node.broker], broker_id=node.broker_id, same_id_in=node.same_id_in)
 
     def _source(self, file: int) -> Source:
         if file not in self._sources:

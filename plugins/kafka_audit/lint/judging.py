@@ -71,7 +71,7 @@ def linted(group: Group, rules: Rules, others: Group = ()) -> list[tuple[Member,
         rules: by what is judged.
         others: nodes that have the same ZooKeeper, and another chroot.
     """
-    judged = [_judged(member, rules.version) for member in group]
+    judged = [_of_member(member, rules) for member in group]
     releases = {judged_member.member.broker_id: judged_member.release.version for judged_member in judged}
     snapshot = members.snapshot_from_files(group, secrets.token_bytes(32), releases)
     view = ClusterView.of_files(snapshot)
@@ -141,8 +141,9 @@ def _with_own_page(judged_member: _JudgedMember, by_files: Sequence[Judgement]) 
     return judged_member
 
 
-def _judged(member: Member, wanted: str | None) -> _JudgedMember:
-    release = versions.chosen(member.broker, wanted)
+def _of_member(member: Member, rules: Rules) -> _JudgedMember:
+    running = None if rules.against is None else against.running_release(rules.against, member.broker_id)
+    release = versions.chosen(member.broker, rules.version, running)
     return _JudgedMember(
         member=member, release=release, verdict=starts.start_verdict(member.broker, release.version, release.neighbour_of)
     )

@@ -66,7 +66,7 @@ FIRST_GENERATED_ID = 1001
 """What ZooKeeper gives to the first broker of a cluster that names no id (`reserved.broker.max.id` + 1)."""
 
 _MOST_CHROOTS = 4
-_MOST_TWINS = 10  # files with one id; more of them are examples, or copies of a cluster
+_MOST_OF_ONE_ID = 10  # files with one id; more of them are examples, or copies of a cluster
 _FAR_ID = 100  # ids from here on are no numbers of brokers
 _VOTER_IDS = re.compile(r"(?<!\d)(\d{1,10})@")
 _NUMBERED = re.compile(r"[0-9](?:,|$)")
@@ -80,7 +80,7 @@ class Member:
     source: Source
     broker: Described
     broker_id: int
-    twins: tuple[str, ...] = ()  # other files that give another node of the cluster the same id
+    same_id_in: tuple[str, ...] = ()  # other files that give another node of the cluster the same id
 
     @property
     def stores(self) -> Mapping[str, bool]:
@@ -148,7 +148,7 @@ def _distinct(held: _Held, split: Callable[[_Held], Iterable[_Held]]) -> Iterato
     if not twice:
         yield _members(held, ids)
     elif (
-        max(map(len, twice.values())) <= _MOST_TWINS
+        max(map(len, twice.values())) <= _MOST_OF_ONE_ID
         and _is_one_cluster(held)
         and all(are_two_nodes(held[one][1], held[two][1]) for one, two in _pairs(twice.values()))
     ):
@@ -156,7 +156,9 @@ def _distinct(held: _Held, split: Callable[[_Held], Iterable[_Held]]) -> Iterato
         names = {indexes[0]: tuple(_place(*held[index]) for index in indexes[1:]) for indexes in twice.values()}
         kept = [index for index in range(len(held)) if index not in spare]
         group = _members([held[index] for index in kept], [ids[index] for index in kept])
-        yield tuple(replace(member, twins=names.get(index, member.twins)) for index, member in zip(kept, group, strict=True))
+        yield tuple(
+            replace(member, same_id_in=names.get(index, member.same_id_in)) for index, member in zip(kept, group, strict=True)
+        )
         for index in sorted(spare):
             yield _members([held[index]], [ids[index]])
     else:
@@ -193,7 +195,7 @@ def _alone(held: _Held) -> Iterable[_Held]:
 def _members(held: _Held, ids: Sequence[int | None]) -> Group:
     free = (number for number in range(FIRST_GENERATED_ID, FIRST_GENERATED_ID + 2 * len(held)) if number not in ids)
     return tuple(
-        Member(source=source, broker=broker, broker_id=next(free) if own is None else own, twins=_replicas(broker, own))
+        Member(source=source, broker=broker, broker_id=next(free) if own is None else own, same_id_in=_replicas(broker, own))
         for (source, broker), own in zip(held, ids, strict=True)
     )
 
@@ -293,8 +295,8 @@ def configuration_rows(member: Member, key: bytes) -> Iterator[Row]:
         line = held[name].line if name in held else 0
         yield BrokerProperty(source=path, broker_id=broker_id, key=name, value=None, secret=False, line=line)
     asking = Asking(sample=1, observer=f"properties:{broker_id}", target=path)
-    if member.twins:
-        places = listing((_place(member.source, member.broker), *member.twins), 3)
+    if member.same_id_in:
+        places = listing((_place(member.source, member.broker), *member.same_id_in), 3)
         yield asking.failed("properties node.id", ReadError(ReadFailure.TWO_FILES, places, f"one file for node {broker_id}"))
     for login in rows.login_rows(reported, path, broker_id, key):
         yield login if isinstance(login, Row) else asking.failed(f"properties {login[0]}", login[1])

@@ -25,12 +25,13 @@ class JudgedRelease:
     neighbour_of: str | None = None  # the version that the user or the file names, if it has no rules
 
 
-def chosen(broker: Described, wanted: str | None) -> JudgedRelease:
+def chosen(broker: Described, wanted: str | None, running: str | None = None) -> JudgedRelease:
     """Return the release by whose rules a broker is judged, and why that one.
 
     Args:
         broker: its settings.
         wanted: what the user said, e.g. "3.8.0".
+        running: what runs where the file is to go, as far as that is known.
 
     Raises:
         ValueError: `wanted` is no version.
@@ -38,6 +39,8 @@ def chosen(broker: Described, wanted: str | None) -> JudgedRelease:
     named = _named(broker, wanted)
     if named is not None:
         return _judged_by(*named)
+    if running is not None:
+        return _judged_by(running, "the cluster runs it")
     protocol = _PROTOCOL.fullmatch(broker.value("inter.broker.protocol.version"))
     if protocol is not None:
         return _judged_by(protocol[1], f"inter.broker.protocol.version is {protocol[0]}")

@@ -1,6 +1,6 @@
 """What `may` prints: the answer, then why, what it waits for and what to read, then the command."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from kafka_audit.may.answer import StepAnswer
 from kafka_audit.model import quoting
@@ -12,15 +12,15 @@ _HEADS = {Permit.GO: "GO", Permit.NOT_NOW: "NOT NOW", Permit.NEVER: "NEVER", Per
 _MOST, _LONGEST = 10, 500
 
 
-def may_text(found: StepAnswer, basis: str, *, width: int) -> str:
+def may_text(found: StepAnswer, basis: Sequence[str], *, width: int) -> str:
     """Return an answer as text, ending without a newline; `basis` says of which snapshot it is."""
     return "\n".join(line.rstrip() for line in _lines(found, basis, width))
 
 
-def _lines(found: StepAnswer, basis: str, width: int) -> Iterator[str]:
+def _lines(found: StepAnswer, basis: Sequence[str], width: int) -> Iterator[str]:
     first = found.reasons[0].why if found.reasons else "nothing stands against it"
     yield from wrap(our_line(f"{_HEADS[found.permit]}: {clean(found.step.text)}: {first}.", _LONGEST), width)
-    yield basis
+    yield from (line for text in basis for line in wrap(text, width))
     for title, permits in (("Why", (Permit.NEVER, Permit.NOT_NOW)), ("Not known", (Permit.UNKNOWN,))):
         these = [reason for reason in found.reasons if reason.permit in permits]
         if these:

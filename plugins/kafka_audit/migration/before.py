@@ -147,11 +147,11 @@ def _gate(document: Report, view: ClusterView, plan: Plan, today: date, items: G
 
 
 def _quorum(view: ClusterView, plan: Plan, tried: ProposedListeners, today: date, items: GateItems) -> None:
-    """Judge a change of the quorum. What it must have is a blocker, and is not told by the audit as well."""
+    """Judge a change of the quorum. What it must have is a blocker, and is no item of the audit as well."""
     judged = voters_agreed(view, plan)
-    told = {(judgement.code, judgement.resource) for judgement in judged}
+    here = {(judgement.code, judgement.resource) for judgement in judged}
     for kept in (items.blockers, items.warnings, items.not_known):
-        kept[:] = [item for item in kept if (item.code, item.resource) not in told]
+        kept[:] = [item for item in kept if (item.code, item.resource) not in here]
     for finding in findings.findings_with_lifecycle(view, judged, mutes=(), previous_report=None, today=today):
         _sort(finding, "gate", Severity.LOW, items)
     for headed in quorum_items(view, plan, tried.by_lines):

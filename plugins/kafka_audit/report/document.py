@@ -275,7 +275,11 @@ def _never_asked(view: ClusterView) -> Iterator[str]:
         yield "The content of the brokers' server.properties: the cluster file sets no `properties`."
     if "logs" not in sources:
         yield "The content of the brokers' logs: the cluster file sets no `logs`."
-    if view.kraft and not any(read.observer.startswith("controller@") for read in view.last_reads):
+    connects = (view.settings.get(broker, "zookeeper.connect").value for broker in view.named_brokers)
+    uses = next(filter(None, connects), None) if view.kraft else None
+    if uses is not None:
+        yield f"What ZooKeeper has: brokers use it at {clean(uses)}, and the cluster file sets no `zookeeper`."
+    elif view.kraft and not any(read.observer.startswith("controller@") for read in view.last_reads):
         yield "The views of the KRaft controllers: the cluster file sets no `controllers`."
     yield "Whether records can be produced and consumed: by design, this audit only reads."
     if info is not None:

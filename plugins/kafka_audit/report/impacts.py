@@ -10,7 +10,7 @@ Which functions a failure stops is a key of its check's YAML (`stops`), by what 
 | `cluster` | what the whole cluster does |
 
 With `since 3.7` behind it, a key holds where each broker is known to run that release or a later one. A failure of MEDIUM or
-below stops nothing: a replica that copies is out of sync, too.
+below stops nothing: a replica that copies is out of sync, too. Of the whole cluster nothing is said that is only suspected.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -21,7 +21,7 @@ from kafka_audit.cluster.coordinators import coordinated_by
 from kafka_audit.cluster.releases import minor_releases
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.configuration.definitions import version_numbers
-from kafka_audit.model.finding import Finding, Severity, Status
+from kafka_audit.model.finding import Confidence, Finding, Severity, Status
 from kafka_audit.model.report import FUNCTIONS, Impact
 from kafka_audit.model.text import brokers, clean, counted, listing, start_upper
 
@@ -65,7 +65,7 @@ def _add(hurt: dict[str, _Hurt], finding: Finding, scope: str, functions: Sequen
         led = view.partitions.led_by((broker,))
         for function in functions if led else ():
             hurt.setdefault(function, _Hurt()).led[broker] = led
-    else:
+    elif scope != "cluster" or finding.confidence is not Confidence.SUSPECTED:
         for function in functions:
             found = hurt.setdefault(function, _Hurt())
             if scope == "user" and (user := finding.text("user")):

@@ -52,6 +52,9 @@ class _MissingReads:
 
     def brief(self) -> str:
         if len(self.reads) + sum(map(len, self.checks.values())) == 1:
+            for (observer, error), operations in self.reads.items():
+                if len(operations) > _ALIKE:
+                    return f"{observer}, {len(operations)} reads: {error}"
             return next(self.lines())
         reported = [f"{observer}: {error}" for observer, error in self.reads]
         parts = [f"{listing(reported[:1])}{f' and {len(reported) - 1} more' if len(reported) > 1 else ''}"] if reported else []

@@ -1,4 +1,4 @@
-"""Names what a line is that is none of the catalogue's, where that can be told from its logger or from words in it."""
+"""Names what a line is that is none of the catalogue's, where its logger shows that or from words in it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -24,12 +24,12 @@ class Program:
 
 @cache
 def programs() -> tuple[Program, ...]:
-    """Return the programs that can be told."""
+    """Return the programs that are known."""
     return tuple(Program(**fields) for fields in package_yaml(__package__, "others.yaml"))
 
 
 def program_of(record: Record) -> Program | None:
-    """Return whose line it is, None if that cannot be told."""
+    """Return whose line it is, None if that is unknown."""
     by_logger = (known for known in programs() if record.logger.startswith(tuple(known.loggers)))
     text = record.line[:_LONGEST]
     found = next(by_logger, None) or next((known for known in programs() if any(sign in text for sign in known.signs)), None)

@@ -167,7 +167,7 @@ def _disk(view: ClusterView, broker: int, path: str) -> PartyLoss:
 def leaders_leave_disks(view: ClusterView) -> bool | None:
     """Return whether partitions get another leader if the log dir of theirs fails; None if unknown.
 
-    Where the controller of KRaft is not told of a failed log dir, the broker leads on and serves nothing.
+    Where the controller of KRaft does not learn of a failed log dir, the broker leads on and serves nothing.
     """
     return finalized(view, "dead_disk_reported") if view.kraft else True
 

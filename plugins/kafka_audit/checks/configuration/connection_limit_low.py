@@ -20,10 +20,10 @@ def connection_limit_low(view: ClusterView) -> Judgements:
     """A broker accepts fewer connections from one address than the brokers at that address open."""
     effective = Effective(view)
     yield from unread_judgements(effective)
-    yield from one_finding(view, _judged(effective))
+    yield from one_finding(view, _of_brokers(effective))
 
 
-def _judged(effective: Effective) -> Judgements:
+def _of_brokers(effective: Effective) -> Judgements:
     view = effective.view
     read = [broker for broker in effective.brokers if effective.was_read(broker)]
     fetchers = {broker: effective.get(broker, _FETCHERS) for broker in read}

@@ -35,12 +35,12 @@ def controller_login_fails(view: ClusterView) -> Judgements:
         yield view.not_applicable("cluster", NO_QUORUM, who="A node")
         return
     controllers = [node for node in nodes if node in view.settings.with_controller_role]
-    yield from (_judged(view, node, controllers) for node in nodes)
+    yield from (_of_node(view, node, controllers) for node in nodes)
     if not nodes:
         yield from no_files(view)
 
 
-def _judged(view: ClusterView, node: int, controllers: Sequence[int]) -> Judgement:  # noqa: PLR0911 -- the order of a login
+def _of_node(view: ClusterView, node: int, controllers: Sequence[int]) -> Judgement:  # noqa: PLR0911 -- the order of a login
     between, settings = view.next_start, view.settings
     resource, who = settings.resource(node), f"node {node}"
     hidden = [key for key in (ROLES, CONTROLLERS, _MAP, MECHANISM) if settings.get(node, key).state == "hidden"]

@@ -16,12 +16,12 @@ def controller_rights_missing(view: ClusterView) -> Judgements:
     if (nodes or view.zookeeper_read) and not any(settings.get(node, ROLES).state != "unset" for node in nodes):
         yield view.not_applicable("cluster", NO_QUORUM, who="A node")
         return
-    yield from (_judged(view, node) for node in nodes if node in settings.with_controller_role)
+    yield from (_of_controller(view, node) for node in nodes if node in settings.with_controller_role)
     if not nodes:
         yield from no_files(view)
 
 
-def _judged(view: ClusterView, node: int) -> Judgement:
+def _of_controller(view: ClusterView, node: int) -> Judgement:
     between, settings = view.next_start, view.settings
     resource, who = settings.resource(node), f"controller {node}"
     evidence: dict[str, object] = {"node": node, "who": who, "key": settings.first_set(node, SUPER_USERS, AUTHORIZER)}

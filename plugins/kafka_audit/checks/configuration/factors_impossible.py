@@ -67,7 +67,7 @@ def factors_impossible(view: ClusterView) -> Judgements:
     """Internal or new topics require more replicas than there are brokers, or more in sync than they have."""
     effective = Effective(view)
     yield from unread_judgements(effective)
-    yield from one_finding(view, _judged(effective, _size(effective)))
+    yield from one_finding(view, _of_brokers(effective, _size(effective)))
 
 
 def _size(effective: Effective) -> int | None:
@@ -96,7 +96,7 @@ def _is_whole(effective: Effective) -> bool:
     return effective.between.asked or _is_expected(effective.view) or len(sources) == 1 or voters == {*own}
 
 
-def _judged(effective: Effective, size: int | None) -> Judgements:
+def _of_brokers(effective: Effective, size: int | None) -> Judgements:
     view = effective.view
     whole = _is_whole(effective)
     exist = {row.topic for row in view.differences.of(InternalTopic)}

@@ -14,10 +14,10 @@ def future_records_accepted(view: ClusterView) -> Judgements:
     """Clients set the time of records, and the broker accepts any time in the future."""
     effective = Effective(view)
     yield from unread_judgements(effective)
-    yield from one_finding(view, _judged(effective))
+    yield from one_finding(view, _of_brokers(effective))
 
 
-def _judged(effective: Effective) -> Judgements:
+def _of_brokers(effective: Effective) -> Judgements:
     view = effective.view
     for broker in filter(effective.was_read, effective.brokers):
         kind, after, both = (effective.get(broker, key) for key in (_TYPE, _AFTER, _BOTH))

@@ -29,12 +29,12 @@ class _UnsafeDirectory:
 @check(code="KA720", severity=Severity.CRITICAL, by_files=True)
 def log_dirs_clash(view: ClusterView) -> Judgements:
     """Log directories are the same, inside each other, below /tmp, or on the disk of the metadata log."""
-    yield from one_finding(view, _judged(view))
+    yield from one_finding(view, _of_nodes(view))
     if not view.settings.controllers:
         yield from no_brokers(view)
 
 
-def _judged(view: ClusterView) -> Judgements:
+def _of_nodes(view: ClusterView) -> Judgements:
     settings = view.settings
     nodes = sorted({*view.inter_broker.brokers, *settings.controllers})
     found = {node: sorted(_faults(view, node), key=lambda fault: -fault.severity) for node in nodes}

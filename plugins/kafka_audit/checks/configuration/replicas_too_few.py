@@ -15,10 +15,10 @@ def replicas_too_few(view: ClusterView) -> Judgements:
     effective = Effective(view)
     size = max(len(effective.brokers), *(info.expect_brokers or 1 for info in view.of(SnapshotInfo)), 1)
     yield from unread_judgements(effective)
-    yield from one_finding(view, _judged(effective, size))
+    yield from one_finding(view, _of_brokers(effective, size))
 
 
-def _judged(effective: Effective, size: int) -> Judgements:
+def _of_brokers(effective: Effective, size: int) -> Judgements:
     view = effective.view
     for broker in filter(effective.was_read, effective.brokers):
         resource, found = f"broker/{broker}", {key: effective.get(broker, key).number for key in (_FACTOR, _IN_SYNC, *_INTERNAL)}

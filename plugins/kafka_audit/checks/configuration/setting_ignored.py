@@ -37,12 +37,12 @@ class _Ignored:
 @check(code="KA719", severity=Severity.MEDIUM, by_files=True)
 def setting_ignored(view: ClusterView) -> Judgements:
     """A key in server.properties has no effect: it is misspelt, or Kafka does not use it there."""
-    yield from one_finding(view, _judged(view))
+    yield from one_finding(view, _of_nodes(view))
     if not view.settings.controllers:
         yield from no_brokers(view)
 
 
-def _judged(view: ClusterView) -> Judgements:
+def _of_nodes(view: ClusterView) -> Judgements:
     settings = view.settings
     for node in sorted({*view.inter_broker.brokers, *settings.controllers}):
         who, party = settings.party(node), settings.resource(node)

@@ -10,10 +10,10 @@ def topics_created_automatically(view: ClusterView) -> Judgements:
     """Brokers create topics automatically when a client uses them."""
     effective = Effective(view)
     yield from unread_judgements(effective)
-    yield from one_finding(view, _judged(effective))
+    yield from one_finding(view, _of_brokers(effective))
 
 
-def _judged(effective: Effective) -> Judgements:
+def _of_brokers(effective: Effective) -> Judgements:
     for broker in filter(effective.was_read, effective.brokers):
         found = effective.get(broker, _KEY)
         if not found.known:

@@ -20,7 +20,7 @@ def unclean_election(view: ClusterView) -> Judgements:
         row = effective.settings.answers.get(broker, {}).get(UNCLEAN)
         alone = effective.settings.get(broker, "process.roles").value == "broker"
         unused = alone and (row is None or row.source != FOR_ALL)
-        yield _judged(view, f"broker/{broker}", found, Severity.LOW if later else Severity.MEDIUM if unused else None)
+        yield _of_node(view, f"broker/{broker}", found, Severity.LOW if later else Severity.MEDIUM if unused else None)
     unread = view.controller_nodes - effective.settings.controllers
     if unread and not later and not effective.settings.controllers and effective.brokers:
         evidence = {"who": named_nodes("controller", unread), "error": "their settings were not read"}
@@ -31,10 +31,10 @@ def unclean_election(view: ClusterView) -> Judgements:
         text = (setting.value or "").strip() or None
         found = Value(key=UNCLEAN, known=setting.known, text=text, explicit=bool(text), source=setting.source)
         if found.known:
-            yield _judged(view, f"controller/{node}", found, Severity.LOW if later else None)
+            yield _of_node(view, f"controller/{node}", found, Severity.LOW if later else None)
 
 
-def _judged(view: ClusterView, resource: str, found: Value, severity: Severity | None) -> Judgement:
+def _of_node(view: ClusterView, resource: str, found: Value, severity: Severity | None) -> Judgement:
     """Judge what a node that may be the controller has set."""
     subject, from_3_9 = start_upper(resource.replace("/", " ", 1)), " from Kafka 3.9 on" if severity is Severity.LOW else ""
     evidence = {"key": UNCLEAN, "value": found.text or "false", "source": found.source, "subject": subject, "from": from_3_9}

@@ -9,12 +9,12 @@ _KEYS = ("unstable.feature.versions.enable", "unstable.metadata.versions.enable"
 @check(code="KA721", severity=Severity.MEDIUM, by_files=True)
 def unstable_versions_enabled(view: ClusterView) -> Judgements:
     """A node enables versions of features or requests that are still in development."""
-    yield from one_finding(view, _judged(view))
+    yield from one_finding(view, _of_nodes(view))
     if not view.settings.controllers:
         yield from no_brokers(view)
 
 
-def _judged(view: ClusterView) -> Judgements:
+def _of_nodes(view: ClusterView) -> Judgements:
     settings = view.settings
     for node in sorted({*view.inter_broker.brokers, *settings.controllers}):
         who, resource = settings.party(node), settings.resource(node)

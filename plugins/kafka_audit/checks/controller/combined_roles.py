@@ -18,10 +18,10 @@ def combined_roles(view: ClusterView) -> Judgements:
         yield view.not_applicable("cluster", "the cluster has one node")
         return
     yield from unread_judgements(effective)
-    yield from one_finding(view, _judged(effective))
+    yield from one_finding(view, _of_brokers(effective))
 
 
-def _judged(effective: Effective) -> Judgements:
+def _of_brokers(effective: Effective) -> Judgements:
     for broker in filter(effective.was_read, effective.brokers):
         roles = (effective.settings.get(broker, _KEY).value or "").split(",")
         if roles == [""]:

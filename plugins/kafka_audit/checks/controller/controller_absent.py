@@ -105,8 +105,11 @@ def _one_may_lead(view: ClusterView) -> bool:
 def _unread(view: ClusterView) -> Judgement:
     """Judge by views alone: brokers that the controllers have fenced list no broker."""
     blind = view.quorum.list_no_broker
+    if len(blind) == 1:
+        fault = f"the only broker that answered, at {blind[0]}, lists no broker and no controller"
+        return _fail(view, fault, "none", Confidence.SUSPECTED, alone=blind[0])
     if blind:
-        fault = f"{counted(blind, 'broker')} that answered in two samples list no broker, as if all of them were fenced"
+        fault = f"{counted(len(blind), 'broker')} that answered in two samples list no broker, as if all of them were fenced"
         return _fail(view, fault, "none", Confidence.INFERRED)
     error, needs = view.quorum.unread()
     return view.unknown("cluster", error, needs)

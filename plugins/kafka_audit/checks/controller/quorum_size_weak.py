@@ -20,10 +20,10 @@ def quorum_size_weak(view: ClusterView) -> Judgements:
     if view.info is not None and view.info.expect_single_broker:
         yield view.not_applicable("cluster", "the cluster file expects a single broker")
         return
-    yield _judged(view, now.voters)
+    yield _of_voters(view, now.voters)
 
 
-def _judged(view: ClusterView, voters: tuple[int, ...], key: str | None = None) -> Judgement:
+def _of_voters(view: ClusterView, voters: tuple[int, ...], key: str | None = None) -> Judgement:
     count, spare = len(voters), (len(voters) - 1) // 2
     evidence: dict[str, object] = {"size": counted(count, "voter"), "voters": voters, "spare": spare, "key": key}
     if count >= _FEWEST and count % 2:
@@ -42,7 +42,7 @@ def _by_files(view: ClusterView) -> Judgement:
     settings = view.settings
     voters = usual_voters(named_voters(settings.get(node, VOTERS).value) for node in settings.every_file)
     if voters:
-        return _judged(view, voters, VOTERS)
+        return _of_voters(view, voters, VOTERS)
     dynamic = any(settings.get(node, SERVERS).state == "set" for node in settings.every_file)
     key = SERVERS if dynamic else VOTERS
     error = "the voters are in the metadata log" if dynamic else f"no file has a {VOTERS} that is known"

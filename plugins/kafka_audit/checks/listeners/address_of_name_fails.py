@@ -20,12 +20,12 @@ def address_of_name_fails(view: ClusterView) -> Judgements:
         several = any(len(edge.addresses) > 1 for edge in connecting)
         if key in found or several:
             judged = True
-            yield _judged(view, endpoint, found.get(key, ()))
+            yield _of_endpoint(view, endpoint, found.get(key, ()))
     if not judged:
         yield view.not_applicable("cluster", "no advertised name was seen with several addresses")
 
 
-def _judged(view: ClusterView, endpoint: AdvertisedEndpoint, found: Sequence[NameAddress]) -> Judgement:
+def _of_endpoint(view: ClusterView, endpoint: AdvertisedEndpoint, found: Sequence[NameAddress]) -> Judgement:
     lasting = [address for address in found if address.lasting]
     evidence = {"broker": endpoint.broker_id, "host": endpoint.host, "port": endpoint.port, "listener": endpoint.listener}
     evidence["count"] = len({address.row.address for address in found})

@@ -18,10 +18,10 @@ def brokers_answer_in_turn(view: ClusterView) -> Judgements:
     for (broker, listener, address, vantage), ids in answers_in_order(view).items():
         found[broker, listener, address][vantage] = ids
     for endpoint in view.advertised:
-        yield _judged(view, endpoint, found[endpoint.broker_id, endpoint.listener, canonical_text(endpoint.address)])
+        yield _of_endpoint(view, endpoint, found[endpoint.broker_id, endpoint.listener, canonical_text(endpoint.address)])
 
 
-def _judged(view: ClusterView, endpoint: AdvertisedEndpoint, answers: Mapping[str, Sequence[int]]) -> Judgement:
+def _of_endpoint(view: ClusterView, endpoint: AdvertisedEndpoint, answers: Mapping[str, Sequence[int]]) -> Judgement:
     evidence: dict[str, object] = {"broker": endpoint.broker_id, "host": endpoint.host, "port": endpoint.port}
     evidence["listener"] = endpoint.listener
     turning = {vantage: ids for vantage, ids in answers.items() if _in_turn(endpoint.broker_id, ids)}

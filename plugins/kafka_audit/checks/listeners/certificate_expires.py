@@ -30,7 +30,7 @@ def certificate_expires(view: ClusterView) -> Judgements:
             }
             yield view.judge(end.resource, Status.UNKNOWN, evidence | missing)
             continue
-        yield _judged(view, end.resource, shown, evidence, verified=view.logins.checks_names(end.broker_id, end.listener))
+        yield _of_certificate(view, end.resource, shown, evidence, verified=view.logins.checks_names(end.broker_id, end.listener))
     if not ends:
         missing = _missing(view, endpoints)
         if not missing:
@@ -46,10 +46,10 @@ def _of_others(view: ClusterView) -> Judgements:
         if kind is not None:
             evidence = {"broker": "ID", "listener": row.listener, "host": row.host, "port": row.port}
             evidence["who"] = f"the {kind} at {row.host}:{row.port}"
-            yield _judged(view, f"{row.listener.lower()}/{row.host}:{row.port}", row, evidence)
+            yield _of_certificate(view, f"{row.listener.lower()}/{row.host}:{row.port}", row, evidence)
 
 
-def _judged(
+def _of_certificate(
     view: ClusterView, resource: str, shown: Certificate, evidence: dict[str, object], *, verified: bool | None = None
 ) -> Judgement:
     """Judge a certificate; `verified`: whether the party that presents it compares names itself, None where unknown."""

@@ -26,10 +26,10 @@ def configuration_refused(view: ClusterView) -> Judgements:
             facts = evidence | {"error": "its release is unknown", "needs": needs}
             yield view.judge(f"broker/{broker}", Status.UNKNOWN, facts)
         else:
-            yield from _judged(view, broker, lines, known, evidence)
+            yield from _of_file(view, broker, lines, known, evidence)
 
 
-def _judged(
+def _of_file(
     view: ClusterView, broker: int, lines: Mapping[str, BrokerProperty], known: tuple[str, ...], evidence: Mapping[str, object]
 ) -> Judgements:
     held = {key: row.value for key, row in lines.items()}

@@ -16,10 +16,10 @@ def duplicate_endpoint(view: ClusterView) -> Judgements:
     """Two brokers advertise the same host and port."""
     endpoints = view.endpoints.all
     gap = tuple(no_endpoints(view, endpoints))
-    yield from gap or worst_each(_judged(view, endpoints))
+    yield from gap or worst_each(_of_endpoints(view, endpoints))
 
 
-def _judged(view: ClusterView, endpoints: Collection[AdvertisedEndpoint]) -> Judgements:
+def _of_endpoints(view: ClusterView, endpoints: Collection[AdvertisedEndpoint]) -> Judgements:
     sharing: dict[tuple[str, int], set[int]] = defaultdict(set)
     for endpoint in endpoints:
         sharing[canonical_address(endpoint.host, endpoint.port)].add(endpoint.broker_id)

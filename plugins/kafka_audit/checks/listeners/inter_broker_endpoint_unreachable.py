@@ -18,10 +18,10 @@ def inter_broker_endpoint_unreachable(view: ClusterView) -> Judgements:
     for broker in view.brokers:
         edges = facts.edges.into(broker)
         edge = next((edge for edge in edges if edge.effect.state == "missing"), edges[0])
-        yield _judged(facts, edge, reading_of(facts, _CODE, facts.reached(broker)))
+        yield _of_broker(facts, edge, reading_of(facts, _CODE, facts.reached(broker)))
 
 
-def _judged(facts: Facts, edge: Edge, reading: EdgeReading) -> Judgement:
+def _of_broker(facts: Facts, edge: Edge, reading: EdgeReading) -> Judgement:
     """Return the judgement of a broker; `edge` is the first one to it without an effect, or the first."""
     view, broker, end, paths = facts.view, edge.target, edge.endpoint, facts.used_paths(edge.target)
     known: dict[str, object] = {

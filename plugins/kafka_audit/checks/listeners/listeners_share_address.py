@@ -14,10 +14,10 @@ def listeners_share_address(view: ClusterView) -> Judgements:
     at: dict[tuple[int, str, int], list[AdvertisedEndpoint]] = defaultdict(list)
     for endpoint in endpoints:
         at[endpoint.broker_id, *canonical_address(endpoint.host, endpoint.port)].append(endpoint)
-    yield from worst_each(_judged(view, endpoint, sharing) for sharing in at.values() for endpoint in sharing)
+    yield from worst_each(_of_endpoint(view, endpoint, sharing) for sharing in at.values() for endpoint in sharing)
 
 
-def _judged(view: ClusterView, endpoint: AdvertisedEndpoint, sharing: list[AdvertisedEndpoint]) -> Judgement:
+def _of_endpoint(view: ClusterView, endpoint: AdvertisedEndpoint, sharing: list[AdvertisedEndpoint]) -> Judgement:
     protocols = {endpoint.protocol for endpoint in sharing}
     needs = "DescribeConfigs on Cluster, or server.properties"
     status, why = Status.PASS, {}

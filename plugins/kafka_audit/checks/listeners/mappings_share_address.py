@@ -20,10 +20,10 @@ def mappings_share_address(view: ClusterView) -> Judgements:
             by_target[canonical_text(edge.via)].append(edge)
     for sharing in by_target.values():
         for edge in sharing:
-            yield _judged(view, edge, [other.endpoint for other in sharing if other is not edge])
+            yield _of_mapping(view, edge, [other.endpoint for other in sharing if other is not edge])
 
 
-def _judged(view: ClusterView, edge: ServeEdge, others: list[AdvertisedEndpoint]) -> Judgement:
+def _of_mapping(view: ClusterView, edge: ServeEdge, others: list[AdvertisedEndpoint]) -> Judgement:
     own = edge.endpoint
     evidence = {"broker": own.broker_id, "listener": own.listener, "address": own.address, "via": edge.via or ""}
     evidence |= {"count": len(others) + 1, "others": listing(f"{other.address} (broker {other.broker_id})" for other in others)}

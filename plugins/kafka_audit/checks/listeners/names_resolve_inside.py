@@ -9,11 +9,11 @@ from kafka_audit.faults.serve_edges import ServeEdges
 @check(code="KA316", severity=Severity.LOW)
 def names_resolve_inside(view: ClusterView) -> Judgements:
     """Every advertised name of a broker resolves only inside Kubernetes or another network."""
-    yield from one_finding(view, _judged(view))
+    yield from one_finding(view, _of_brokers(view))
     yield from no_endpoints(view, view.endpoints.all)
 
 
-def _judged(view: ClusterView) -> Judgements:
+def _of_brokers(view: ClusterView) -> Judgements:
     resolved = view.derived(ServeEdges).resolved_by_clients
     for broker in sorted({endpoint.broker_id for endpoint in view.endpoints.all}):
         own = view.endpoints.of(broker)

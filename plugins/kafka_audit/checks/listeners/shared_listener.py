@@ -9,11 +9,11 @@ _OTHERS = ("controller.listener.names", "control.plane.listener.name")
 @check(code="KA308", severity=Severity.LOW, by_files=True)
 def shared_listener(view: ClusterView) -> Judgements:
     """Clients and brokers use the same listener."""
-    yield from one_finding(view, _judged(view))
+    yield from one_finding(view, _of_brokers(view))
     yield from no_brokers(view)
 
 
-def _judged(view: ClusterView) -> Judgements:
+def _of_brokers(view: ClusterView) -> Judgements:
     between = view.inter_broker
     for broker in between.brokers:
         own, offered, resource = between.listener(broker), between.offered(broker), f"broker/{broker}"

@@ -13,10 +13,10 @@ def single_entry_point(view: ClusterView) -> Judgements:
     yield from gap
     mapped = [edge for of_listener in edges.mapped.values() for edge in of_listener if edge.via is not None]
     if not gap:
-        yield _judged(view, mapped)
+        yield _of_hosts(view, mapped)
 
 
-def _judged(view: ClusterView, mapped: list[ServeEdge]) -> Judgement:
+def _of_hosts(view: ClusterView, mapped: list[ServeEdge]) -> Judgement:
     hosts = sorted({canonical_host((edge.via or "").rpartition(":")[0]) for edge in mapped})
     count = len({edge.endpoint.broker_id for edge in mapped})
     evidence = {"count": count, "listeners": tuple(sorted({edge.endpoint.listener for edge in mapped})), "hosts": tuple(hosts)}

@@ -14,10 +14,10 @@ def unroutable_advertised_address(view: ClusterView) -> Judgements:
     """A broker advertises an address that only its own host or network can use."""
     endpoints = view.endpoints.all
     gap = tuple(no_endpoints(view, endpoints))
-    yield from gap or worst_each(_judged(view, endpoints))
+    yield from gap or worst_each(_of_endpoints(view, endpoints))
 
 
-def _judged(view: ClusterView, endpoints: Collection[AdvertisedEndpoint]) -> Judgements:
+def _of_endpoints(view: ClusterView, endpoints: Collection[AdvertisedEndpoint]) -> Judgements:
     edges, moving = view.derived(ServeEdges), view.endpoints.moved
     hosts = dialled_hosts(view, endpoints, (edge.via for edge in edges.every if edge.via is not None))
     for endpoint in endpoints:

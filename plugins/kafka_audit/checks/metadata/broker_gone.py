@@ -58,7 +58,7 @@ def broker_gone(view: ClusterView) -> Judgements:
             status, unknown = Status.UNKNOWN, _UNLISTED
         elif broker in before or not (view.steady or not replicas) or (runs and edges[broker].effect.state == "passing"):
             status, unknown = Status.UNKNOWN, _IN_MOTION
-        yield _judged(
+        yield _judgement_of(
             view,
             f"broker/{broker}",
             status,
@@ -103,7 +103,7 @@ def _of_cluster(view: ClusterView, expected: int, registered: int) -> Judgement:
     else:
         status = Status.FAIL if view.steady else Status.UNKNOWN
         subject = f"{expected - registered} of {expected} expected brokers are"
-    return _judged(
+    return _judgement_of(
         view,
         "cluster",
         status,
@@ -117,7 +117,7 @@ def _of_cluster(view: ClusterView, expected: int, registered: int) -> Judgement:
     )
 
 
-def _judged(  # noqa: PLR0913 -- what a judgement is
+def _judgement_of(  # noqa: PLR0913 -- what a judgement is
     view: ClusterView,
     resource: str,
     status: Status,

@@ -30,11 +30,11 @@ def protocol_not_pinned(view: ClusterView) -> Judgements:
     for row in view.of(BrokerApi):
         offers.setdefault(row.broker_id, {})[row.api_key] = row.max_version
     for broker in view.inter_broker.brokers:
-        yield _judged(view, broker, ".".join(map(str, minor)), offers)
+        yield _of_broker(view, broker, ".".join(map(str, minor)), offers)
     yield from no_brokers(view)
 
 
-def _judged(view: ClusterView, broker: int, target: str, offers: Mapping[int, Mapping[int, int]]) -> Judgement:
+def _of_broker(view: ClusterView, broker: int, target: str, offers: Mapping[int, Mapping[int, int]]) -> Judgement:
     resource, who = f"broker/{broker}", f"broker {broker}"
     pinned, current = pinned_protocol(view, broker), protocol_in_use(view)
     if pinned is None:

@@ -33,13 +33,13 @@ def settings_refused_by_target(view: ClusterView) -> Judgements:
     voters = view.quorum.now.voters if view.kraft else ()
     nodes = sorted({*view.inter_broker.brokers, *view.settings.controllers, *voters})
     for node in nodes:
-        yield _judged(view, node, str(planned.version))
+        yield _of_node(view, node, str(planned.version))
     if not nodes:
         needs = "an answer to DescribeConfigs, or `properties` in the cluster file"
         yield view.unknown("cluster", "no node is known", needs, target=planned.version, who="any node")
 
 
-def _judged(view: ClusterView, node: int, target: str) -> Judgement:
+def _of_node(view: ClusterView, node: int, target: str) -> Judgement:
     settings, brokers = view.settings, view.inter_broker.brokers
     who = f"broker {node}" if node in brokers else f"controller {node}"
     resource = who.replace(" ", "/")

@@ -28,14 +28,14 @@ def fetching_stopped(view: ClusterView) -> Judgements:
         if stopped and any(row.error for row in view.log_dirs(log.broker).values()):
             yield view.not_applicable(resource, f"a log dir of broker {log.broker} is offline (KA501)", evidence)
         elif any(stopped.values()):
-            yield _judged(view, log, resource, evidence, stopped)
+            yield _of_log(view, log, resource, evidence, stopped)
         elif stopped:
             yield view.unknown(resource, "the ISR changed between two samples, or was sampled once", "another audit", evidence)
         else:
             yield view.judge(resource, Status.UNKNOWN if log.gap else Status.PASS, evidence | dict(log.gap or {}))
 
 
-def _judged(view: ClusterView, log: OwnLog, resource: str, evidence: dict[str, object], stopped: Mapping[str, bool]) -> Judgement:
+def _of_log(view: ClusterView, log: OwnLog, resource: str, evidence: dict[str, object], stopped: Mapping[str, bool]) -> Judgement:
     """Return what its lines are worth: a follower marks a partition after an error, or at a leader epoch that it learns late."""
     partitions = sorted(partition for partition, repeated in stopped.items() if repeated)
     thread = any(row.signature == _THREAD for row in log.lines)

@@ -21,13 +21,13 @@ def inter_broker_login_fails(view: ClusterView) -> Judgements:
     for broker in between.brokers:
         offered = between.offered(broker)
         for name in (name for name in names if offered is None or name in offered):
-            yield _judged(facts, broker, Listener(name=name, protocol=between.protocol(broker, name)))
+            yield _of_endpoint(facts, broker, Listener(name=name, protocol=between.protocol(broker, name)))
     if not names:
         error, needs = "no inter-broker listener is known", "DescribeConfigs on Cluster, or `properties` in the cluster file"
         yield view.unknown("cluster", error, needs, who="any broker")
 
 
-def _judged(facts: Facts, broker: int, listener: Listener) -> Judgement:
+def _of_endpoint(facts: Facts, broker: int, listener: Listener) -> Judgement:
     """Return the judgement of an endpoint on which brokers hear others."""
     edges = [edge for edge in facts.edges.into(broker) if edge.at(listener.name)]
     logs_in = listener.protocol not in {None, "PLAINTEXT"}

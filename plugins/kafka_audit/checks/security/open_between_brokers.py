@@ -6,11 +6,11 @@ from kafka_audit.checks.gaps import no_brokers
 @check(code="KA411", severity=Severity.MEDIUM, by_files=True)
 def open_between_brokers(view: ClusterView) -> Judgements:
     """Inter-broker traffic is not encrypted."""
-    yield from one_finding(view, _judged(view))
+    yield from one_finding(view, _of_brokers(view))
     yield from no_brokers(view)
 
 
-def _judged(view: ClusterView) -> Judgements:
+def _of_brokers(view: ClusterView) -> Judgements:
     between = view.inter_broker
     for broker in between.brokers:
         listener = between.listener(broker)

@@ -17,12 +17,12 @@ def scram_user_missing(view: ClusterView) -> Judgements:
     let_in = between.kraft or any(map(facts.accepted, between.brokers))  # in KRaft no view shows which logins succeeded
     latent = let_in and not any(map(facts.symptom, between.brokers))
     for broker in between.brokers:
-        judgement = _judged(view, broker)
+        judgement = _of_broker(view, broker)
         yield replace(judgement, severity=Severity.HIGH) if latent and judgement.status is Status.FAIL else judgement
     yield from no_brokers(view)
 
 
-def _judged(view: ClusterView, broker: int) -> Judgement:
+def _of_broker(view: ClusterView, broker: int) -> Judgement:
     """Return whether there is a credential for the user that a broker logs in as."""
     between = view.inter_broker
     listener, mechanism = between.listener(broker), between.mechanism(broker).value

@@ -18,13 +18,15 @@ def unsigned_tokens_accepted(view: ClusterView) -> Judgements:
             yield view.unknown(f"broker/{broker}", "its listeners are unknown", needs, who=who)
             continue
         names = [entry.partition("://")[0].strip() for entry in (listeners.value or "").split(",")]
-        found = [*_judged(view, broker, [name for name in names if (between.protocol(broker, name) or "").startswith("SASL")])]
+        found = [
+            *_of_listeners(view, broker, [name for name in names if (between.protocol(broker, name) or "").startswith("SASL")])
+        ]
         yield from found
         if not found:
             yield view.not_applicable(f"broker/{broker}", f"no listener enables {_MECHANISM}", who=who)
 
 
-def _judged(view: ClusterView, broker: int, listeners: list[str]) -> Judgements:
+def _of_listeners(view: ClusterView, broker: int, listeners: list[str]) -> Judgements:
     settings, who = view.inter_broker.settings, f"broker {broker}"
     for listener in listeners:
         enabled = settings.at(broker, listener, _ENABLED)

@@ -17,13 +17,13 @@ def disk_fills_up(view: ClusterView) -> Judgements:
     for broker in reads.brokers:
         dirs = view.log_dirs(broker)
         shares = {path: share for path, row in dirs.items() if (share := _used(row)) is not None}
-        yield from (_judged(view, broker, path, shares, offline=bool(dirs[path].error)) for path in sorted(dirs))
+        yield from (_of_log_dir(view, broker, path, shares, offline=bool(dirs[path].error)) for path in sorted(dirs))
         if not dirs:
             gap = reads.gap(broker) or NO_LOG_DIRS
             yield view.judge(f"broker/{broker}", Status.UNKNOWN, gap, who=f"broker {broker}")
 
 
-def _judged(view: ClusterView, broker: int, path: str, shares: Mapping[str, int], *, offline: bool) -> Judgement:
+def _of_log_dir(view: ClusterView, broker: int, path: str, shares: Mapping[str, int], *, offline: bool) -> Judgement:
     evidence = {"broker": broker, "who": f"broker {broker}", "path": path}
     resource = f"broker/{broker}/logdir/{path}"
     if path not in shares:

@@ -3,6 +3,7 @@
 from kafka_audit.model.finding import Severity
 from kafka_audit.model.report import Report, ReportedChange, ReportedFinding
 from kafka_audit.model.text import clean, counted, our_line
+from kafka_audit.report.text import wrap
 
 LIVES = (
     ("new", "New"),
@@ -12,8 +13,8 @@ LIVES = (
 )
 
 
-def difference_text(document: Report, *, color: bool) -> str:
-    """Return the comparison as text; every string that a cluster supplied is cleaned."""
+def difference_text(document: Report, *, color: bool, width: int) -> str:
+    """Return the comparison as text, wrapped; every string that a cluster supplied is cleaned."""
     lines = [f"{document.cluster}: {document.previous_snapshot_id} -> {document.snapshot_id}"]
     changes = document.changes
     lines += ["", strong(counted(len(changes), "change"), color=color)]
@@ -22,7 +23,7 @@ def difference_text(document: Report, *, color: bool) -> str:
         found = [finding for finding in document.findings if _belongs(finding, life)]
         if found:
             lines += ["", strong(f"{title} ({len(found)})", color=color)]
-            lines += [finding_line(finding) for finding in sorted(found, key=severity_key)]
+            lines += [line for finding in sorted(found, key=severity_key) for line in finding_lines(finding, life, width)]
     if not any(_belongs(finding, life) for finding in document.findings for life, _ in LIVES):
         lines += ["", "No failures in either snapshot."]
     return "\n".join(lines)
@@ -39,12 +40,13 @@ def severity_key(finding: ReportedFinding) -> tuple[int, str, str]:
     return -Severity[finding.severity], finding.code, finding.resource.name
 
 
-def finding_line(finding: ReportedFinding) -> str:
-    """Return the line of a finding."""
+def finding_lines(finding: ReportedFinding, life: str, width: int) -> list[str]:
+    """Return the lines of a finding; one that is resolved has its former severity."""
     muted = " (muted)" if finding.muted else ""
     where = clean(finding.resource.name)
-    severity = f"was {finding.severity}" if finding.lifecycle == "resolved" else f"{finding.severity:<8}"
-    return f"  {severity}  {finding.code}  {where}{muted}: {our_line(finding.message)}"
+    severity = f"was {finding.severity}" if life == "resolved" else f"{finding.severity:<8}"
+    start = f"  {severity}  {finding.code}  "
+    return [*wrap(f"{where}{muted}: {our_line(finding.message)}", width, start, " " * len(start))]
 
 
 def _from_to(change: ReportedChange) -> str:

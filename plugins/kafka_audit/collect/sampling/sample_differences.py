@@ -145,9 +145,9 @@ def find_sample_differences(tables: SampleTables, expect: Expect = NOTHING) -> S
 def _topic_ids(tables: SampleTables, reasons: list[str]) -> set[Key]:
     """Return topics of which a view has another id than ZooKeeper; views of old versions have none."""
     registered, listed = tables.columns(RegisteredTopic), tables.columns(ViewTopic)
-    told = dict(zip(texts(registered, "topic").to_pylist(), texts(registered, "topic_id").to_pylist(), strict=True))
+    topic_ids = dict(zip(texts(registered, "topic").to_pylist(), texts(registered, "topic_id").to_pylist(), strict=True))
     shown = zip(texts(listed, "topic").to_pylist(), texts(listed, "topic_id").to_pylist(), strict=True)
-    differ = {(name, topic_id) for name, topic_id in shown if topic_id and name in told and told[name] != topic_id}
+    differ = {(name, topic_id) for name, topic_id in shown if topic_id and name in topic_ids and topic_ids[name] != topic_id}
     if differ:
         reasons.append(f"{counted(len({name for name, _ in differ}), 'topic')} with another id in ZooKeeper than at brokers")
     return {("topic id", name, topic_id) for name, topic_id in differ}
@@ -170,8 +170,8 @@ def _more_replicas(tables: SampleTables, reasons: list[str]) -> set[Key]:
 
 def _foreign(tables: SampleTables, expected: str | None, reasons: list[str]) -> set[Key]:
     """Return brokers that report another cluster id than the expected one."""
-    told = {(view.observer, view.kafka_cluster_id) for view in tables.of(BrokerView) if view.kafka_cluster_id is not None}
-    others = sorted((observer, cluster_id) for observer, cluster_id in told if expected not in {None, cluster_id})
+    reported = {(view.observer, view.kafka_cluster_id) for view in tables.of(BrokerView) if view.kafka_cluster_id is not None}
+    others = sorted((observer, cluster_id) for observer, cluster_id in reported if expected not in {None, cluster_id})
     if others:
         reasons.append(f"{_names(observer for observer, _ in others)} report another cluster id than the expected one")
     return {("cluster id", observer, cluster_id) for observer, cluster_id in others}
@@ -282,6 +282,10 @@ def _among_brokers(tables: SampleTables, reasons: list[str]) -> set[Key]:
     found: set[Key] = set()
     # Without a registry, only views show changes: views that changed are another difference.
     among_themselves = tables.registry() is None
+    for view in tables.of(BrokerView) if among_themselves else ():
+        if not view.brokers_listed:
+            found.add(("empty view", view.observer))
+            reasons.append(f"{_names([view.observer.replace('broker@', 'the broker at ')])} lists no broker")
     for (listener, version), views in groups.items():
         if len(views) > 1:
             found.add(("views", listener, version, frozenset(views) if among_themselves else None))

@@ -28,7 +28,7 @@ def stalled_process(facts: Facts, edge: Edge) -> Observations:
             yield fails(f"broker {party}", f"it took {slowest} ms for an answer, where {facts.usual_ms:.0f} ms are usual")
         elif late & answering:
             yield fails(f"broker {party}", "it answered some requests of the auditor in time, and others not")
-        elif slowest <= _PROMPT_MS:
+        elif slowest <= _PROMPT_MS and not late:
             prompt.append(slowest)
     if len(prompt) == len(parties):
         who = "it" if len(parties) == 1 else brokers(parties)

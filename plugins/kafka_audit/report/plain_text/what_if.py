@@ -30,18 +30,19 @@ _COORDINATORS = {
 _VERDICTS = {True: "safe", False: "NOT SAFE", None: "not decided"}
 
 
-def answer_text(found: Answer, view: ClusterView, *, width: int) -> str:
-    """Return the answer to one loss, ending without a newline."""
-    return "\n".join(line.rstrip() for line in _lines(found, view, width))
+def answer_text(found: Answer, view: ClusterView, *, basis: Sequence[str] = (), width: int) -> str:
+    """Return the answer to one loss, ending without a newline; `basis`, what it rests on, stands below its first sentence."""
+    return "\n".join(line.rstrip() for line in _lines(found, view, basis, width))
 
 
-def answers_text(found: Sequence[Answer], view: ClusterView, *, width: int) -> str:
+def answers_text(found: Sequence[Answer], view: ClusterView, *, basis: Sequence[str] = (), width: int) -> str:
     """Return a row for each loss, the reasons of those that are not safe, and what is not known once."""
-    return "\n".join(line.rstrip() for line in _table(found, view, width))
+    return "\n".join(line.rstrip() for line in _table(found, view, basis, width))
 
 
-def _lines(found: Answer, view: ClusterView, width: int) -> Iterator[str]:
+def _lines(found: Answer, view: ClusterView, basis: Sequence[str], width: int) -> Iterator[str]:
     yield from wrap(our_line(f"{losses.loss_sentence(found)}.", 1000), width)
+    yield from (line for text in basis for line in wrap(text, width))
     reasons = list(losses.stops(found))
     if len(reasons) > 1:
         yield ""
@@ -83,12 +84,13 @@ def _controller(found: Answer, width: int) -> Iterator[str]:
             yield from wrap(f"node {candidate.node} as the controller: {brokers(candidate.unreached)} cut off", width, "- ", "  ")
 
 
-def _table(found: Sequence[Answer], view: ClusterView, width: int) -> Iterator[str]:
+def _table(found: Sequence[Answer], view: ClusterView, basis: Sequence[str], width: int) -> Iterator[str]:
     unsafe = [answer for answer in found if answer.safe is False]
     worst = max(found, key=losses.how_bad)
     yield from wrap(
         our_line(f"{losses.loss_sentence(worst)}." if unsafe or worst.safe is None else _all_safe(found), 1000), width
     )
+    yield from (line for text in basis for line in wrap(text, width))
     yield ""
     rows = [("without", "", "offline", "refuse", "one copy", "quorum"), *map(_row, found)]
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]

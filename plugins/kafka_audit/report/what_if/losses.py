@@ -112,7 +112,7 @@ def ways_with_commands(found: Answer, view: ClusterView) -> Sequence[tuple[str, 
 
 
 def _said(way: Way) -> str:
-    number = counted(way.partitions, "partition")
+    number = f"{way.partitions} of these partitions"
     return {
         ways.START: f"Start {brokers(way.brokers)}: {number} lack{'s' if way.partitions == 1 else ''} the copies there",
         ways.WAIT: f"Wait until {brokers(way.brokers)} {'is' if len(way.brokers) == 1 else 'are'} in sync in {number}",

@@ -1,17 +1,24 @@
-"""KRaft: a broker no longer follows its controllers, or its host does not reach those that others reach (KA216)."""
+"""The incidents of KA210 and KA216: a KRaft broker no longer follows its controllers, or its host does not reach them."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
 from kafka_audit.checks import log_quotes
+from kafka_audit.checks.candidates import candidates_of, edges_of
 from kafka_audit.checks.controller.quorum_incidents import about_the_quorum
-from kafka_audit.checks.incident import Case, at_the_broker, edges_behind, evidence_of, evidence_of_edges, evidence_of_reads
+from kafka_audit.checks.incident import (
+    Case,
+    StoryFacts,
+    at_the_broker,
+    edges_behind,
+    evidence_of,
+    evidence_of_edges,
+    evidence_of_reads,
+)
 from kafka_audit.checks.repair import connect_commands_to
 from kafka_audit.faults.facts import facts_of
 from kafka_audit.faults.solver import following
-from kafka_audit.incidents.causes.rule import LOST_REPLICAS, VIEW, Cause, Explains, Story, candidates
-from kafka_audit.incidents.causes.told import told
 from kafka_audit.model.commands import command
 from kafka_audit.model.finding import Confidence, Finding, Severity, Status
 from kafka_audit.model.tables import SourceRead
@@ -45,14 +52,23 @@ def at_either_end(case: Case, symptom: Finding) -> bool:
     return at_the_broker(case, symptom) or (bool(sources) and sources <= set(case.brokers))
 
 
-def behind_story(case: Case) -> Story:
-    """Return the story: who is behind, and what may keep it from its controllers."""
-    found = candidates(case, follow=True)
+def behind_controllers(case: Case) -> StoryFacts:
+    """Return the facts: who is behind, and what may keep it from its controllers."""
+    edges = edges_of(case, follow=True)
+    found = candidates_of(edges)
     confidence, applied = _confidence(case, _ADDRESS), _confidence(case, _LOADER)
     symptom = _symptom(case.roots)
-    return told(
-        case,
-        "behind_controllers behind",
+    facts: dict[str, object] = {
+        "decided": (confidence or applied) is not None,
+        "unreachable": confidence is not None,
+        "not_applied": any(candidate.cause == _LOADER and candidate.speaks_for for candidate in found),
+        "heartbeats": all(_only_fenced(case, broker) for broker in case.brokers),
+        "words": listing([one.word for one in found if one.state in {"measured", "possible"}]).replace(" and ", " or "),
+        "controllers": tuple(_controllers(case)),
+        "connections": connect_commands_to(_controllers(case)[:5]) or (command("nc -vz -w 3 CONTROLLER 9093"),),
+    }
+    return StoryFacts(
+        facts=facts | symptom,
         cause=symptom["code"],
         evidence=(
             *evidence_of(case.roots),
@@ -61,17 +77,7 @@ def behind_story(case: Case) -> Story:
             *log_quotes.to_controllers(case),
         ),
         confidence=confidence or applied or Confidence.SUSPECTED,
-        candidates=found,
-        decided=(confidence or applied) is not None,
-        unreachable=confidence is not None,
-        not_applied=any(candidate.cause == _LOADER and candidate.speaks_for for candidate in found),
-        heartbeats=all(_only_fenced(case, broker) for broker in case.brokers),
-        **symptom,
-        words=listing([candidate.word for candidate in found if candidate.state in {"measured", "possible"}]).replace(
-            " and ", " or "
-        ),
-        controllers=tuple(_controllers(case)),
-        connections=connect_commands_to(_controllers(case)[:5]) or (command("nc -vz -w 3 CONTROLLER 9093"),),
+        edges=edges,
     )
 
 
@@ -118,23 +124,6 @@ def _controllers(case: Case) -> list[str]:
     return [*dict.fromkeys(address for broker in case.brokers for address in case.view.inter_broker.controllers(broker))]
 
 
-OF_BROKERS_BEHIND = (
-    Explains(codes=(*VIEW, "KA210", "KA212", "KA303"), where=at_the_broker),
-    Explains(codes=("KA302",), where=at_either_end),
-    Explains(codes=("KA001",), where=passes_no_question_on),
-    LOST_REPLICAS,
-)
-"""What shows at a broker that does not reach its controllers, whether the probe measured it or the views suggest it."""
-
-BEHIND_CONTROLLERS = Cause(
-    codes=CODES,
-    meaning="a KRaft broker no longer follows its controllers",
-    cases=old_views,
-    story=behind_story,
-    explains=OF_BROKERS_BEHIND,
-)
-
-
 def by_reach(case: Case) -> Iterable[Case]:
     """Take the brokers that reach no controller as one fault, and those that reach some of them as another."""
     all_missed = tuple(root for root in case.roots if _misses_all(root))
@@ -146,30 +135,21 @@ def _misses_all(root: Finding) -> bool:
     return root.number("count") == root.number("total")
 
 
-def cut_story(case: Case) -> Story:
-    """Return the story: who does not reach which controllers, and what follows."""
+def cut_from_controllers(case: Case) -> StoryFacts:
+    """Return the facts: who does not reach which controllers, and what follows."""
     symptoms = [finding for finding in case.explained if finding.code in CODES]
     addresses = sorted({address for root in case.roots for address in root.texts("addresses")})
-    return told(
-        case,
-        "behind_controllers cut",
+    facts: dict[str, object] = {
+        "addresses": tuple(addresses),
+        "all_missed": _misses_all(case.roots[0]),
+        "errors": tuple(sorted({root.text("error") for root in case.roots})),
+        "connect": connect_commands_to(addresses),
+    }
+    return StoryFacts(
+        facts=facts | _symptom(symptoms),
         evidence=(
             *evidence_of(case.roots),
             *evidence_of(finding for finding in case.explained if finding not in case.roots),
             *log_quotes.to_controllers(case),
         ),
-        addresses=tuple(addresses),
-        **_symptom(symptoms),
-        all_missed=_misses_all(case.roots[0]),
-        errors=tuple(sorted({root.text("error") for root in case.roots})),
-        connect=connect_commands_to(addresses),
     )
-
-
-CUT_FROM_CONTROLLERS = Cause(
-    codes=("KA216",),
-    meaning="a broker's host does not reach KRaft controllers that others reach",
-    cases=by_reach,
-    story=cut_story,
-    explains=OF_BROKERS_BEHIND,
-)

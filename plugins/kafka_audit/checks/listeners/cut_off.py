@@ -1,4 +1,4 @@
-"""KA302: a broker is registered and running, but other brokers cannot reach the address that it advertises."""
+"""The incident of KA302: a broker runs, and other brokers cannot reach the address that it advertises."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
@@ -7,7 +7,10 @@ from typing import Any
 
 from kafka_audit.checks import log_quotes
 from kafka_audit.checks.audit.unread_sources import failed_reads
-from kafka_audit.checks.incident import Case, at_the_broker, at_the_endpoint, edges_behind, evidence_of, evidence_of_edges
+from kafka_audit.checks.candidates import edges_of
+from kafka_audit.checks.controller import behind_controllers
+from kafka_audit.checks.incident import Case, StoryFacts, at_the_broker, edges_behind, evidence_of, evidence_of_edges
+from kafka_audit.checks.listeners.new_listener import new_listener
 from kafka_audit.checks.repair import advertise, connect_commands, prove
 from kafka_audit.cluster.answers.reads import addresses_of
 from kafka_audit.cluster.listeners.endpoints import AdvertisedEndpoint
@@ -17,10 +20,6 @@ from kafka_audit.faults.facts import facts_of
 from kafka_audit.faults.fault import Fault, known_faults
 from kafka_audit.faults.read import reading_of
 from kafka_audit.faults.solver import diagnoses_into
-from kafka_audit.incidents.causes import behind_controllers
-from kafka_audit.incidents.causes.new_listener import new_listener
-from kafka_audit.incidents.causes.rule import LOST_REPLICAS, VIEW, Cause, Explains, Story, candidates
-from kafka_audit.incidents.causes.told import told
 from kafka_audit.model import quoting
 from kafka_audit.model.commands import Command, Line, command, remark
 from kafka_audit.model.finding import Confidence, Evidence, Finding, Step
@@ -78,7 +77,7 @@ def _confidence(case: Case) -> Confidence:
     )
 
 
-def cases(case: Case) -> Iterable[Case]:
+def cuts_by_side(case: Case) -> Iterable[Case]:
     """Split by the side that cannot connect: a controller that reaches no broker is one fault, a cut between two brokers another.
 
     Where several causes are left and none stands out, the symptom is reported instead. In KRaft, a broker that no
@@ -138,13 +137,29 @@ _SHOWN_BY = ("KA718", "KA001")
 """Checks of these two causes, which are evidence of them."""
 
 
-def story(case: Case) -> Story:
-    """Return the story: the broker that is cut off, and the brokers that cannot reach it."""
+def cut_off(case: Case) -> StoryFacts:
+    """Return the facts: the broker that is cut off, and the brokers that cannot reach it."""
     confidence, other = _confidence(case), _other_cause(case)
     partitions, layers = case.view.partitions, sorted({root.text("layer") for root in case.roots if root.text("error")})
-    return told(
-        case,
-        "cut_off other_cause" if other else "cut_off cut_off",
+    facts: dict[str, object] = {
+        "by_controller": case.by_controller,
+        "itself": case.by_controller and case.brokers == case.sources,
+        "who": f"controller {case.sources[0]}" if case.by_controller else brokers(case.sources),
+        "sources": case.sources,
+        "fault": other.sentence if other else "",
+        "led": partitions.led_by(case.brokers) if case.by_controller and not any(_updated(case, b) for b in case.brokers) else 0,
+        "partitions": partitions.count.partitions,
+        "every_isr_full": _every_isr_full(case),
+        "by_log": not layers and bool(log_quotes.counting_lines(case, (_CODE,))),
+        "layers": tuple(layers),
+        "by_view_alone": case.confidence() is Confidence.MEASURED,
+        "measured_at": tuple({source for root in case.roots for source in root.numbers("from")}),
+        "rivals": " or ".join(case.roots[0].texts("rivals")),
+        "repair": _steps_of(other, case) if other else (),
+    }
+    return StoryFacts(
+        facts=facts | _not_measured(case) | _repair(case),
+        story="other_cause" if other else None,
         evidence=(
             *_probes(case),
             *_lines(case),
@@ -156,23 +171,7 @@ def story(case: Case) -> Story:
         ),
         against=(*_registry_looks_whole(case), *_clients_reach(case)),
         confidence=confidence,
-        candidates=candidates(case),
-        by_controller=case.by_controller,
-        itself=case.by_controller and case.brokers == case.sources,
-        who=f"controller {case.sources[0]}" if case.by_controller else brokers(case.sources),
-        sources=case.sources,
-        fault=other.sentence if other else "",
-        led=partitions.led_by(case.brokers) if case.by_controller and not any(_updated(case, b) for b in case.brokers) else 0,
-        partitions=partitions.count.partitions,
-        every_isr_full=_every_isr_full(case),
-        by_log=not layers and bool(log_quotes.counting_lines(case, (_CODE,))),
-        layers=tuple(layers),
-        by_view_alone=case.confidence() is Confidence.MEASURED,
-        measured_at=tuple({source for root in case.roots for source in root.numbers("from")}),
-        rivals=" or ".join(case.roots[0].texts("rivals")),
-        repair=_steps_of(other, case) if other else (),
-        **_not_measured(case),
-        **_repair(case),
+        edges=edges_of(case),
     )
 
 
@@ -297,22 +296,6 @@ def _not_measured(case: Case) -> dict[str, Any]:
         "no_vantage": case.view.info is not None and case.view.info.broker_vantages == 0,
         "next": tuple(others) if case.by_controller else (),
     }
-
-
-CUT_OFF = Cause(
-    codes=("KA302",),
-    meaning="the controller or another broker cannot reach the address that a running broker advertises",
-    cases=cases,
-    story=story,
-    explains=(
-        Explains(codes=VIEW, where=views_concerned),
-        Explains(codes=("KA301", "KA303"), where=at_the_endpoint),
-        Explains(codes=("KA001",), where=asked_for_the_controller),
-        Explains(codes=("KA001",), where=reads_of_the_other_program),
-        Explains(codes=("KA718",), where=sets_the_limit),
-        LOST_REPLICAS,
-    ),
-)
 
 
 def _repair(case: Case) -> dict[str, Any]:

@@ -6,15 +6,16 @@
 |---|---|
 | `tier` | when it may claim symptoms: one of `TIERS`, from the first to the last |
 | `meaning` | for the reader |
-| `codes` | of the findings that it starts from, the one that names the incident first; else that of the check |
+| `codes` | of the findings that it starts from, the one that names the incident first |
+|  | else that of the check; `views` and `replicas` stand for several, in each key |
 | `when` | a condition on the evidence of such a finding, which may name `kraft` and `controller` (its address) as well |
 | `apart` | `each`, `broker` or a key of the evidence: findings that differ in it are faults of their own; else all are one |
 | `cases` | a function that splits them instead: from a case of all of them to one for each fault |
 | `before` | codes of the same tier that it comes before. What explains the first findings of another cause does anyway |
-| `explains` | findings by `codes` (`views` and `replicas` stand for several), and where: one of `PLACES`, or a function |
+| `explains` | findings by `codes`, and where: one of `PLACES`, or a function |
 | `facts` | a function that returns what the template of its story cannot have: `StoryFacts` |
 
-`story` has a template for each of these names (`told.py`); a cause without one has the grouped story. A function is one of the
+`story` has a template for each of these names (`stories.py`); a cause without one has the grouped story. A function is one of the
 check's module, `module.function` of the same folder, or `folder.module.function` of another one.
 """
 
@@ -37,10 +38,49 @@ from kafka_audit.checks.incident import (
     everywhere,
     in_partitions_of,
 )
-from kafka_audit.incidents.causes.rule import REPLICATION, VIEW, Cause, Explains, Story, Where, apart, together
-from kafka_audit.incidents.causes.told import declared_story, grouped_story
+from kafka_audit.incidents.stories import Story, declared_story, grouped_story
 from kafka_audit.model.finding import Finding
 from kafka_audit.words.sentences import holds
+
+VIEW = ("KA101", "KA102", "KA103", "KA104", "KA105", "KA106", "KA107", "KA108", "KA202")
+"""What shows in a broker's own view, and is about the broker that was asked."""
+
+REPLICATION = ("KA503", "KA601", "KA602", "KA603", "KA604", "KA618")
+"""What partitions suffer when a broker of theirs is away."""
+
+Where = Callable[[Case, Finding], bool]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Explains:
+    """Symptoms by code, and the place that they must be at."""
+
+    codes: tuple[str, ...]
+    where: Where
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cause:
+    """What an incident starts from, and what it explains; earlier causes take their symptoms first."""
+
+    codes: tuple[str, ...]  # of the findings that it starts from; each is the cause, unless the story names another
+    meaning: str  # for the reader
+    cases: Callable[[Case], Iterable[Case]]  # from a case whose roots are all unclaimed findings of `codes`
+    story: Callable[[Case], Story]
+    explains: tuple[Explains, ...] = ()
+    tier: str = "no cause"
+    before: tuple[str, ...] = ()  # codes that causes of its tier start from which come after it
+
+
+def together(case: Case) -> Iterable[Case]:
+    """Take all findings of a code as one fault."""
+    return (case,) if case.roots else ()
+
+
+def apart(case: Case) -> Iterable[Case]:
+    """Take each finding as a fault of its own."""
+    return (replace(case, roots=(root,)) for root in case.roots)
+
 
 TIERS = ("registry", "controllers", "brokers", "reachability", "rights", "clients", "no cause")
 """Who claims first. `brokers` are faults of one broker: its disk, its process, an address that leads elsewhere. `reachability`
@@ -80,20 +120,24 @@ def declared_causes() -> tuple[Cause, ...]:
 def _cause(check: Check, name: str, keys: IncidentKeys) -> Cause:
     facts: Callable[[Case], StoryFacts] = function_of(check, keys.facts) if keys.facts else _no_facts
     return Cause(
-        codes=tuple(keys.codes) or (check.code,),
+        codes=_expanded(keys.codes) or (check.code,),
         meaning=keys.meaning,
         cases=partial(_cases, keys, function_of(check, keys.cases) if keys.cases else None),
         story=partial(_story, check, name, facts),
         explains=tuple(
             Explains(
-                codes=tuple(code for named in part["codes"] for code in _GROUPS.get(named, (named,))),
+                codes=_expanded(part["codes"]),
                 where=PLACES.get(part["where"]) or function_of(check, part["where"]),
             )
             for part in keys.explains
         ),
         tier=keys.tier,
-        before=tuple(keys.before),
+        before=_expanded(keys.before),
     )
+
+
+def _expanded(codes: Iterable[str]) -> tuple[str, ...]:
+    return tuple(code for named in codes for code in _GROUPS.get(named, (named,)))
 
 
 def function_of(check: Check, name: str) -> Any:  # noqa: ANN401 -- of the signature that its key has
@@ -109,15 +153,17 @@ def _no_facts(_case: Case) -> StoryFacts:
 
 
 def _story(check: Check, name: str, facts: Callable[[Case], StoryFacts], case: Case) -> Story:
-    template = check.story(name)
-    return grouped_story(case) if template is None else declared_story(case, template, facts(case))
+    said = facts(case)
+    template = check.story(said.story or name)
+    return grouped_story(case) if template is None else declared_story(case, template, said)
 
 
 def _cases(keys: IncidentKeys, split: Callable[[Case], Iterable[Case]] | None, case: Case) -> Iterable[Case]:
     """Yield the faults among the findings that meet the condition, those of the first code first."""
     roots = tuple(root for root in case.roots if not keys.when or _meets(case, root, keys.when))
-    if len(keys.codes) > 1:
-        roots = tuple(sorted(roots, key=lambda root: (keys.codes.index(root.code), root.resource.name)))
+    if len(_expanded(keys.codes)) > 1:
+        codes = _expanded(keys.codes)
+        roots = tuple(sorted(roots, key=lambda root: (codes.index(root.code), root.resource.name)))
     case = replace(case, roots=roots)
     if split is not None:
         return split(case) if roots else ()

@@ -10,25 +10,13 @@ from dataclasses import replace
 
 from kafka_audit.checks.incident import Case, at_the_broker, at_the_endpoint
 from kafka_audit.cluster.view import ClusterView
-from kafka_audit.incidents.causes import behind_controllers, cut_off, refused_broker, undecided
-from kafka_audit.incidents.causes.declared import causes_in_order, declared_causes
-from kafka_audit.incidents.causes.rule import VIEW, Cause, Story
-from kafka_audit.incidents.causes.told import grouped_story
+from kafka_audit.incidents.declared_causes import Cause, causes_in_order, declared_causes
+from kafka_audit.incidents.stories import Story, grouped_story
 from kafka_audit.incidents.tools import Tools
 from kafka_audit.model.finding import Change, Evidence, Finding, Incident, Lifecycle, Severity, Status, Step
 from kafka_audit.model.text import start_upper
 
-_LEFT = (
-    replace(behind_controllers.CUT_FROM_CONTROLLERS, tier="reachability"),
-    replace(cut_off.CUT_OFF, tier="reachability"),
-    *(replace(cause, tier="rights", before=("KA412",)) for cause in refused_broker.REFUSED),
-    replace(behind_controllers.BEHIND_CONTROLLERS, before=VIEW),
-    replace(undecided.UNDECIDED, before=("KA103",)),
-    undecided.UNDECIDED_EDGES,
-)
-"""Causes that no check declares yet."""
-
-CAUSES = causes_in_order((*_LEFT, *declared_causes()))
+CAUSES = causes_in_order(declared_causes())
 """All causes, in the order in which they may claim findings."""
 
 _STOPPED = 3

@@ -1,20 +1,18 @@
-"""KA401, KA403, KA412: a broker is reachable, but refuses other brokers."""
+"""The incidents of KA401, KA403 and KA412: a broker is reachable, but refuses other brokers."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import Any
 
 from kafka_audit.checks import log_quotes
-from kafka_audit.checks.incident import Case, at_the_broker, evidence_of
-from kafka_audit.checks.repair import server_properties
+from kafka_audit.checks.candidates import edges_of
+from kafka_audit.checks.incident import Case, StoryFacts, evidence_of
+from kafka_audit.checks.repair import server_properties, zookeeper_address
 from kafka_audit.configuration.acl_command import acl_command
 from kafka_audit.configuration.authorization import ANY_PRINCIPAL, CLUSTER
 from kafka_audit.configuration.principals import ANONYMOUS
 from kafka_audit.configuration.principals.ssl_rules import KEY as SSL_RULES
 from kafka_audit.faults.fault import known_faults
-from kafka_audit.incidents.causes.rule import LOST_REPLICAS, VIEW, Cause, Explains, Story, candidates, together
-from kafka_audit.incidents.causes.told import told
-from kafka_audit.incidents.tools import zookeeper_address
 from kafka_audit.model.commands import Command, Line, command, continued, remark, setting
 from kafka_audit.model.finding import Evidence, Finding, Severity, Status
 from kafka_audit.model.text import brokers, clean
@@ -41,14 +39,32 @@ def concerns_its_user(case: Case, symptom: Finding) -> bool:
     return any(principal in differ for root in case.roots for principal in root.texts("principal"))
 
 
-def story(case: Case) -> Story:
-    """Return the story: the refusing broker, the refused broker, its principal there, and the remedy."""
+def refusal(case: Case) -> StoryFacts:
+    """Return the facts: the refusing broker, the refused broker, its principal there, and the remedy."""
     code, other_rules = case.roots[0].code, _differing_rules(case)
     codes, controller, sources = (("KA412",) if code == "KA412" else ("KA401",)), case.view.controller, _sources(case)
     partitions = case.view.partitions
-    return told(
-        case,
-        "refused_broker login" if code == "KA412" else "refused_broker rights",
+    facts: dict[str, object] = {
+        # A broker that was let in before is refused at the next connection or change only.
+        "shows": any(root.severity is Severity.CRITICAL for root in case.roots),
+        "by_controller": controller is not None and (controller in sources or not sources),
+        "itself": case.brokers == (controller,),
+        "others": case.view.kraft or not sources,
+        "sources": tuple(sources),
+        "principals": reported(case, "principal"),
+        "lacks_right": code == "KA401",
+        "other_rules": bool(other_rules),
+        "reasons": _reasons(case),
+        "kinds": reported(case, "kind"),
+        "hidden": _hidden(case),
+        "led": 0 if case.view.kraft else partitions.led_by(case.brokers),
+        "partitions": partitions.count.partitions,
+        "stale": bool(reported(case, "symptom")),
+        "by_log": bool(log_quotes.counting_lines(case, codes)),
+        "rivals": " or ".join(reported(case, "rivals")),
+    }
+    return StoryFacts(
+        facts=facts | (_repair_of_login(case) if code == "KA412" else _repair_of_rights(case)),
         evidence=(
             *evidence_of(case.roots),
             *evidence_of(other_rules),
@@ -58,26 +74,8 @@ def story(case: Case) -> Story:
             *_let_in_elsewhere(case),
         ),
         against=_registry_looks_whole(case),
-        candidates=candidates(case),
+        edges=edges_of(case),
         cause="KA404" if other_rules else None,
-        # A broker that was let in before is refused at the next connection or change only.
-        shows=any(root.severity is Severity.CRITICAL for root in case.roots),
-        by_controller=controller is not None and (controller in sources or not sources),
-        itself=case.brokers == (controller,),
-        others=case.view.kraft or not sources,
-        sources=tuple(sources),
-        principals=reported(case, "principal"),
-        lacks_right=code == "KA401",
-        other_rules=bool(other_rules),
-        reasons=_reasons(case),
-        kinds=reported(case, "kind"),
-        hidden=_hidden(case),
-        led=0 if case.view.kraft else partitions.led_by(case.brokers),
-        partitions=partitions.count.partitions,
-        stale=bool(reported(case, "symptom")),
-        by_log=bool(log_quotes.counting_lines(case, codes)),
-        rivals=" or ".join(reported(case, "rivals")),
-        **(_repair_of_login(case) if code == "KA412" else _repair_of_rights(case)),
     )
 
 
@@ -133,27 +131,6 @@ def _hidden(case: Case) -> list[tuple[str, str]]:
         if root.text("hidden") and root.resource.broker is not None:
             hidden[root.text("hidden")].append(root.resource.broker)
     return [(key, brokers(ids)) for key, ids in hidden.items()]
-
-
-REFUSED = tuple(
-    Cause(
-        codes=(code,),
-        meaning=meaning,
-        cases=together,
-        story=story,
-        explains=(
-            Explains(codes=(*VIEW, "KA302", *kin), where=at_the_broker),
-            Explains(codes=("KA402",), where=concerns_its_user),
-            LOST_REPLICAS,
-        ),
-    )
-    for code, meaning, kin in (
-        ("KA403", "an ACL denies the controller", ("KA401", "KA404")),
-        ("KA401", "the controller has no right at a broker", ("KA404", "KA407")),
-        # The auditor's own handshake fails at the same certificate.
-        ("KA412", "the controller cannot log in to a broker", ("KA001", "KA301", "KA307", "KA404", "KA405", "KA406")),
-    )
-)
 
 
 def _repair_of_rights(case: Case) -> dict[str, Any]:

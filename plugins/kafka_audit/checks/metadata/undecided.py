@@ -2,15 +2,13 @@
 
 from collections.abc import Collection, Iterable
 from dataclasses import replace
-from typing import Any
 
 from kafka_audit.checks import log_quotes
-from kafka_audit.checks.incident import Case, at_the_broker, evidence_of, evidence_of_edges
+from kafka_audit.checks.candidates import candidates_of, edges_of
+from kafka_audit.checks.incident import Case, StoryFacts, evidence_of, evidence_of_edges
 from kafka_audit.faults.facts import facts_of
 from kafka_audit.faults.fault import known_faults
 from kafka_audit.faults.serve_edges import ServeEdge
-from kafka_audit.incidents.causes.rule import LOST_REPLICAS, VIEW, Cause, Explains, Story, candidates
-from kafka_audit.incidents.causes.told import told
 from kafka_audit.model.finding import Confidence
 from kafka_audit.model.text import brokers, clean
 
@@ -20,9 +18,10 @@ LEADING = ("KA105", "KA101", "KA107", "KA102", "KA202", "KA104", "KA106", "KA108
 """Which symptom names the incident when several show: the emptiest view first."""
 
 
-def story(case: Case) -> Story:
-    """Return the story: which views differ, and that why is not decided."""
-    found = candidates(case)
+def differing_views(case: Case) -> StoryFacts:
+    """Return the facts: which views differ, and that why is not decided."""
+    edges = edges_of(case)
+    found = candidates_of(edges)
     left = [candidate for candidate in found if candidate.state in {"measured", "possible"}] or [
         candidate for candidate in found if candidate.state == "rare"
     ]
@@ -30,11 +29,23 @@ def story(case: Case) -> Story:
     leading = min((root.code for root in case.roots), key=LEADING.index)
     follows = leading == _EDGE
     of_leading = [root for root in case.roots if root.code == leading]
-    shown: dict[str, Any] = {leading: True}
     words, followers = [candidate.word for candidate in left], _followers(case)
-    return told(
-        case,
-        "undecided undecided",
+    facts: dict[str, object] = {
+        leading: True,
+        "follows": follows,
+        "waits": not {fault.kind for fault in known_faults() if fault.in_progress}.isdisjoint(one.cause for one in left),
+        "followers": followers,
+        "asked": _asked(case),
+        "parties": len(followers if follows else case.brokers or _addresses(case)),
+        "lists_none": leading == "KA105" and all(root.evidence.get("empty") is True for root in of_leading),
+        "one_address": not case.brokers and len(_addresses(case)) == 1,
+        "all_empty": bool(case.brokers) and case.empty.issuperset(case.brokers),
+        "choice": " or ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words) or "no known fault fits",
+        "fits": bool(left),
+        "unread": () if left else _unread(case, nodes),
+    }
+    return StoryFacts(
+        facts=facts,
         cause=_BEHIND if follows else leading,
         evidence=(
             *evidence_of(case.roots),
@@ -43,19 +54,7 @@ def story(case: Case) -> Story:
             *log_quotes.idle(case, tuple(dict.fromkeys(candidate.code for candidate in left))),
         ),
         confidence=Confidence.SUSPECTED,
-        candidates=found,
-        **shown,
-        follows=follows,
-        waits=not {fault.kind for fault in known_faults() if fault.in_progress}.isdisjoint(candidate.cause for candidate in left),
-        followers=followers,
-        asked=_asked(case),
-        parties=len(followers if follows else case.brokers or _addresses(case)),
-        lists_none=leading == "KA105" and all(root.evidence.get("empty") is True for root in of_leading),
-        one_address=not case.brokers and len(_addresses(case)) == 1,
-        all_empty=bool(case.brokers) and case.empty.issuperset(case.brokers),
-        choice=" or ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words) or "no known fault fits",
-        fits=bool(left),
-        unread=() if left else _unread(case, nodes),
+        edges=edges,
     )
 
 
@@ -95,7 +94,7 @@ def _followers(case: Case) -> list[int]:
     return sorted({source for root in case.roots for source in root.numbers("from")})
 
 
-def cases(case: Case) -> Iterable[Case]:
+def by_emptiness(case: Case) -> Iterable[Case]:
     """Split unexplained views: an empty view and a stale view can have different causes, and so has what is of unknown id.
 
     KA103 alone has its own remedy (the listener is missing at the leader) and is reported by its code.
@@ -111,25 +110,7 @@ def cases(case: Case) -> Iterable[Case]:
         yield replace(case, roots=roots)
 
 
-UNDECIDED = Cause(
-    codes=VIEW,
-    meaning="views differ, and the data that would decide between the candidates was not read",
-    cases=cases,
-    story=story,
-    explains=(Explains(codes=("KA302", "KA303"), where=at_the_broker), LOST_REPLICAS),
-)
-
-
 def undecided_edges(case: Case) -> Iterable[Case]:
     """Take the brokers from which others do not replicate, where nothing decides why."""
     roots = tuple(root for root in case.roots if root.texts("undecided") and not root.muted)
     return (replace(case, roots=roots),) if roots else ()
-
-
-UNDECIDED_EDGES = Cause(
-    codes=(_EDGE,),
-    meaning="followers do not replicate from a broker, and the data that would decide between the candidates was not read",
-    cases=undecided_edges,
-    story=story,
-    explains=(LOST_REPLICAS,),
-)

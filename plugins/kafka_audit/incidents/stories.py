@@ -20,54 +20,36 @@ and `when`, or with `run` and `each: endpoints`, once for each item, whose attri
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
-from functools import cache
+from dataclasses import dataclass
 from string import Formatter
 from types import MappingProxyType
 from typing import Any
 
+from kafka_audit.checks.candidates import candidates_of
 from kafka_audit.checks.incident import Case, StoryFacts, changed_before, evidence_of
-from kafka_audit.checks.repair import connect_commands, prove
-from kafka_audit.incidents.causes.rule import Story, candidates_of
-from kafka_audit.incidents.tools import zookeeper_address
+from kafka_audit.checks.repair import connect_commands, prove, zookeeper_address
 from kafka_audit.model.commands import Line, command, remark
 from kafka_audit.model.finding import HEDGE, CauseCandidate, Confidence, Evidence, Step
-from kafka_audit.model.package_yaml import package_yaml
 from kafka_audit.model.text import brokers, clean, counted, fitting, listing, start_upper
 from kafka_audit.words.sentences import NamedList, Written, fill, holds
 
 _LONGEST = 2000  # characters of a fact
 
 
-def told(  # noqa: PLR0913 -- what no template can say
-    case: Case,
-    name: str,
-    *,
-    evidence: Sequence[Evidence] | None = None,
-    against: Iterable[Evidence] = (),
-    not_known: Iterable[str] = (),
-    confidence: Confidence | None = None,
-    candidates: tuple[CauseCandidate, ...] = (),
-    cause: str | None = None,
-    **facts: object,
-) -> Story:
-    """Return the story of a case.
+@dataclass(frozen=True, kw_only=True)
+class Story:
+    """A case in words: everything of an incident that is not counted."""
 
-    Args:
-        case: its brokers, endpoints and mode are facts of every story.
-        name: of the file and the story in it: `behind_controllers cut`.
-        evidence: what speaks for it, if that is not the case's own findings.
-        against: what speaks against it.
-        not_known: further texts; those of the template come first.
-        confidence: if it is not that of the findings.
-        candidates: causes that are weighed.
-        cause: the code, if it is not that of the findings.
-        facts: numbers, texts, lists of texts, ids of brokers, commands and steps by name. Texts are cleaned here.
-    """
-    said = StoryFacts(
-        facts=facts, evidence=evidence, against=against, not_known=tuple(not_known), confidence=confidence, cause=cause
-    )
-    return replace(declared_story(case, _template(name), said), candidates=candidates)
+    headline: str
+    impact: str
+    confidence: Confidence
+    why: str  # one sentence on the confidence
+    speaks_for: tuple[Evidence, ...]
+    against: tuple[Evidence, ...] = ()
+    not_known: tuple[str, ...] = ()
+    steps: tuple[Step, ...] = ()
+    cause: str | None = None  # where it is not the rule's own: a symptom without a cause
+    candidates: tuple[CauseCandidate, ...] = ()
 
 
 def declared_story(case: Case, template: Mapping[str, Any], said: StoryFacts) -> Story:
@@ -98,13 +80,6 @@ def _in_words(case: Case, candidates: Sequence[CauseCandidate]) -> dict[str, obj
     left = [one for one in candidates if one.state in {"measured", "possible"}] or [*candidates]
     named = sorted(left, key=lambda one: one.cause != case.roots[0].text("cause"))
     return {"words": listing(one.word for one in left), "fault": named[0].fault} if left else {}
-
-
-@cache
-def _template(name: str) -> Mapping[str, Any]:
-    file, story = name.split()
-    found: Mapping[str, Any] = package_yaml(__package__, *f"{file}.yaml".split("/"))[story]
-    return found
 
 
 class _Texts:
