@@ -144,6 +144,11 @@ def test_what_is_no_plan(tmp_path, text):
         parse_step(["reassign", str(path)])
 
 
+def test_a_node_that_the_cluster_does_not_have_cannot_be_stopped():
+    with pytest.raises(UsageError, match="the cluster has no node 77; it has 0, 1 and 2"):
+        answered(["stop", "77"])
+
+
 def test_what_a_user_types_is_one_word_of_the_command():
     found = answered(["set", "topic:orders", "compression.type=lz4"])
     assert found.to_plain()["command"].endswith("--add-config compression.type=lz4")

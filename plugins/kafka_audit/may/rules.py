@@ -67,7 +67,8 @@ def objections(asked: Asked) -> tuple[Objection, ...]:
 def _loss(asked: Asked) -> PartyLoss:
     view, node = asked.view, asked.node
     kind = CONTROLLER if node in view.controller_nodes else BROKER
-    if kind == BROKER and node not in view.known_brokers and view.gap("topics") is None and view.gap("brokers") is None:
+    known = node in view.known_brokers or node in view.quorum.now.fenced or asked.step.kind == "format"  # of a new node, too
+    if kind == BROKER and not known and view.gap("topics") is None and view.gap("brokers") is None:
         msg = f"the cluster has no node {node}; it has {listing(sorted({*view.known_brokers, *view.controller_nodes}), 20)}"
         raise UsageError(msg)
     return loss_named(view, f"{kind}:{node}")
