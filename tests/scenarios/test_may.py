@@ -240,7 +240,7 @@ def voters(steps):
     controllers[202].await_end()
     time.sleep(5)
     ran = steps.audited()
-    assert ("KA224", "controller/202") in {
+    assert ("KA225", "controller/202") in {
         (one["code"], one["resource"]["name"]) for one in ran["findings"] if one["status"] == "FAIL"
     }
     steps.entry["controllers"] = [address for address in steps.entry["controllers"] if ".212:" not in address]
@@ -291,7 +291,7 @@ def test_a_removed_controller_is_in_the_way_of_the_next_level(bed, tmp_path):
     assert upgraded(cluster, "4.3.0") is None
     steps.entry["controllers"] = [address for address in steps.entry["controllers"] if ".212:" not in address]
     found = steps.may("finalize")
-    assert (found.answer, "KA224" in found.waits_for) == ("NOT_NOW", True), found
+    assert (found.answer, "KA225" in found.waits_for) == ("NOT_NOW", True), found
     cluster.plan = replace(cluster.plan, version="4.3.0")
     finalize = f"kafka-features.sh --bootstrap-server {steps.tools.bootstrap} upgrade --feature metadata.version=30"
     completed = steps.tools.run(finalize)

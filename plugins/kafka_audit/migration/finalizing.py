@@ -44,7 +44,7 @@ def _level(view: ClusterView) -> Iterator[HeadedItem]:
     for node in sorted(view.quorum.now.left):
         message = f"Controller {node} left the quorum and is still registered: Kafka refuses if its release was older"
         yield gate_item(
-            "blockers", "KA224", f"controller/{node}", message, "Let it register once more with the new release (KA224)."
+            "blockers", "KA225", f"controller/{node}", message, "Let it register once more with the new release (KA225)."
         )
     fenced = sorted(view.quorum.now.fenced)
     if fenced:

@@ -9,7 +9,7 @@ _FIRST = "Make sure that every broker and controller runs the new release withou
 def _first(view: ClusterView) -> str:
     """Return what comes before the command: Kafka refuses it while an older node is registered, whether it runs or not."""
     if view.quorum.now.left:
-        return "Kafka refuses it while a removed controller is registered with an older release: repair KA224 first"
+        return "Kafka refuses it while a removed controller is registered with an older release: repair KA225 first"
     if view.quorum.now.fenced:
         return "Kafka refuses it for a registered broker of an older release, though it is down: start or unregister it first"
     return _FIRST

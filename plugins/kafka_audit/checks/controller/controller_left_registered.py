@@ -7,7 +7,7 @@ from kafka_audit.model.text import listing
 _NEEDS = "`controllers` in the cluster file, of Kafka 3.7 or later and without an authorizer"
 
 
-@check(code="KA224", severity=Severity.MEDIUM)
+@check(code="KA225", severity=Severity.MEDIUM)
 def controller_left_registered(view: ClusterView) -> Judgements:
     """A controller that left the quorum is still registered, and holds metadata.version down."""
     if not view.kraft:

@@ -15,7 +15,7 @@ _KEPT = {
 """The policy that each topic is made with, and what is lost with another one. Those of KA616 are left to it."""
 
 
-@check(code="KA620", severity=Severity.HIGH, parts=("topics",))
+@check(code="KA621", severity=Severity.HIGH, parts=("topics",))
 def internal_topic_changed(view: ClusterView) -> Judgements:
     """A topic that keeps the state of a service deletes or compacts what the service needs."""
     gap = view.min_isr_gap
