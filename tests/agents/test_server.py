@@ -23,7 +23,7 @@ from reported import report_of
 
 TOOLS = {
     "clusters", "why", "findings", "party", "reach", "not_known", "what_would_decide", "changes", "cite", "explain", "lint",
-    "what_if", "logs",
+    "what_if", "may", "logs",
 }  # fmt: skip
 
 
@@ -155,6 +155,9 @@ ODD = [
     ("what_if", {"without": ["broker:" + "9" * 40]}, "is not the id of a broker"),
     ("what_if", {"without": ["broker:1"] * 101}, "without has 101 characters or entries; at most 100 are read"),
     ("what_if", {"without": ["rack:" + "a" * 1000]}, "an entry of without has 1005 characters"),
+    ("may", {"step": ["halt", "2"]}, "'halt' is not a step; choose stop"),
+    ("may", {"step": []}, "no step is named"),
+    ("may", {"step": ["reassign", "/etc/passwd"]}, "/etc/passwd is no plan of kafka-reassign-partitions.sh"),
 ]
 ODD_FILES = [
     ("a=\ud800", "properties is no text that UTF-8 can hold"),

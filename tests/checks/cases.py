@@ -53,6 +53,7 @@ FILE_KEYS = frozenset(
         "broken_by",
         "exceptions",
         "remedies",
+        "left_behind",
         "world",
         "cases",
     }

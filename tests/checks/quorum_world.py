@@ -4,6 +4,7 @@ quorum:      {leader, epoch, high_watermark, voters, observers}: nodes with the 
              under this leader). `says` by observer (a broker id, or `c1:9093` for a controller): what differs from that in its
              answer, `unasked` for none; who has an epoch of null names a leader alone. `times: false` as before Kafka 3.3.
              `directories`: of a dynamic quorum, {voters: {node: id}, observers: {node: id}}. `addresses` by voter: since 3.9.
+registered:  ids of controllers that the metadata log has as registered.
 fenced:      fenced broker ids by the broker that says so, or by the address where one answers whose id is unknown.
 controllers: by address, how far the worker got: {node, layer, outcome, error, needs, addresses: of the name}.
 controllers_from: by broker id and address, how far a probe from the broker's host got: {layer, outcome, error, needs}; {} for ok.
@@ -28,6 +29,7 @@ from kafka_audit.model.tables import (
     QuorumReplica,
     QuorumView,
     QuorumVoter,
+    RegisteredController,
     Row,
     VoterProbe,
     ZookeeperProbe,
@@ -46,6 +48,7 @@ def quorum_rows(sample: int, world: World) -> Iterator[Row]:
         at = {"observer": f"broker@{asked}", "broker_id": -1}
         reporter = {"observer": f"broker:{asked}", "broker_id": asked} if isinstance(asked, int) else at
         yield from (FencedBroker(sample=sample, **reporter, fenced_id=broker) for broker in fenced)
+    yield from (RegisteredController(sample=sample, observer="controller@c:9093", node_id=node) for node in world["registered"])
     for address, controller in world["controllers"].items():
         row = {"node_id": None, "layer": "api", "outcome": "ok", "error": None, "needs": None}
         row |= {"node_id" if key == "node" else key: value for key, value in controller.items()}

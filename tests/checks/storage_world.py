@@ -9,7 +9,8 @@ leadership: answers to ListOffsets that nobody would expect: {broker, of: topic-
             brokers that nothing was asked.
 coordinators: by broker id, the error of its group coordinator; asked where __consumer_offsets exists.
 eligible:   by topic-partition {eligible, last_known, leader}: who may lead where no broker of the ISR does, as broker 0 tells it.
-groups:     consumer groups by name, `{at, client, host, partitions}`: the broker that coordinates it, and its one member.
+groups:     groups by name, `{at, client, host, partitions, state, kind}`: the broker that coordinates it, and its one member.
+ends:       by topic and partition, where it ends and where it ends some seconds later; then groups are asked for, too.
 transactions: {of: topic-partition, stable, end, older_s}: transactions that are open for too long. Where there are some, each
             broker is asked for those that it coordinates.
 coordinated: {of, id, state, at: the coordinator, producer, epoch, began_s, timeout_s}: transactions that a coordinator has.
@@ -31,12 +32,13 @@ from kafka_audit.model.tables import (
     LogDirReplica,
     OldTransaction,
     Row,
+    TopicEnd,
 )
 
 World = Mapping[str, Any]
 GIGABYTE = 10**9
 STARTED_MS = 1700000100000  # of `base.yaml`
-COMMITTED = "read_committed offsets"
+COMMITTED, ENDS = "read_committed offsets", "end offsets"
 COPIED = "DescribeLogDirs of copied replicas"
 
 
@@ -50,6 +52,7 @@ def reads_of_disks(world: World, observer: str) -> tuple[str, ...]:
     unasked = int(number) in world["leadership"].get("unasked", ())
     committed += ("ListTransactions",) if committed and world["transactions"] else ()
     committed += ("ListGroups",) if "__consumer_offsets" in world["topics"] else ()
+    committed += ("DescribeGroups", ENDS) if world["ends"] else ()
     return ("DescribeLogDirs",) if unasked else ("DescribeLogDirs", *copied, "ListOffsets", *committed)
 
 
@@ -60,9 +63,7 @@ def stored(sample: int, world: World, failed: set[tuple[str, str]]) -> Iterator[
         who = {key: tuple(replicas[key]) for key in ("eligible", "last_known")}
         head = {"sample": sample, "observer": "broker:0", "topic": topic, "partition": int(number), "isr": ()}
         yield EligibleReplicas(**head, leader=replicas.get("leader"), **who)
-    for name, group in world["groups"].items():
-        head = {"sample": sample, "observer": f"broker:{group['at']}", "broker_id": group["at"], "group": name, "state": "Stable"}
-        yield GroupMember(**head, client_id=group["client"], host=group["host"], partitions=tuple(group["partitions"]))
+    yield from _clients(sample, world, failed)
     for broker in world["brokers"]:
         observer = f"broker:{broker}"
         head = {"sample": sample, "observer": observer, "broker_id": broker}
@@ -79,6 +80,19 @@ def stored(sample: int, world: World, failed: set[tuple[str, str]]) -> Iterator[
         if "__consumer_offsets" in world["topics"] and (observer, "ListGroups") not in failed:
             yield GroupCoordinator(**head, error=world["coordinators"].get(broker, 0))
         yield from _transactions(head, world, failed)
+
+
+def _clients(sample: int, world: World, failed: set[tuple[str, str]]) -> Iterator[Row]:
+    for name, group in world["groups"].items():
+        head = {"sample": sample, "observer": f"broker:{group['at']}", "broker_id": group["at"], "group": name}
+        head |= {"state": group.get("state", "Stable"), "kind": group.get("kind", "")}
+        yield GroupMember(**head, client_id=group["client"], host=group["host"], partitions=tuple(group["partitions"]))
+    for topic, ends in world["ends"].items():
+        for number, (end, later) in ends.items():
+            leader = world["topics"][topic]["partitions"][number]["leader"]
+            head = {"sample": sample, "observer": f"broker:{leader}", "broker_id": leader}
+            if (head["observer"], ENDS) not in failed:
+                yield TopicEnd(**head, topic=topic, partition=number, end_offset=end, later_offset=later)
 
 
 def _copied(head: World, world: World) -> Iterator[Row]:

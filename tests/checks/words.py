@@ -66,7 +66,7 @@ WORDS: Mapping[str, Collection[str]] = {
     "leadership/answers/*": {"broker", "of", "error", "listed"},
     "leadership/asked/*": {"as_leader", "as_former", "listed_offline"},
     "eligible/*": {"eligible", "last_known", "leader"},
-    "groups/*": {"at", "client", "host", "partitions"},
+    "groups/*": {"at", "client", "host", "partitions", "state", "kind"},
     "transactions/*": {"of", "stable", "end", "older_s"},
     "coordinated/*": {"of", "id", "state", "at", "producer", "epoch", "began_s", "timeout_s"},
     "planned_upgrade": _columns(PlannedUpgrade),

@@ -143,7 +143,7 @@ def snapshots(base: World, name: str, case: World) -> tuple[Snapshot, Snapshot |
     base = _laid(base, case.get("world", {}))
     now = _laid(base, case.get("now", {}))
     if case.get("files_alone"):
-        rows = (SnapshotInfo(**now["info"], samples=0), *files(now | {"brokers": {}, "dynamic": {}, "scram": {}}))
+        rows = (SnapshotInfo(**_tuples(now["info"]), samples=0), *files(now | {"brokers": {}, "dynamic": {}, "scram": {}}))
         return Snapshot(snapshot_id=name, cluster=CLUSTER, cluster_id=f"id of {name}", rows=rows), None
     worlds = [_laid(now, case.get("before", {})), now][2 - case.get("samples", 2) :]
     current = _snapshot(name, [_whole(world, usual) for world in worlds], case.get("sample_times", {}))
@@ -184,7 +184,7 @@ def _snapshot(name: str, worlds: list[World], times: Mapping[int, World], before
     if worlds:
         info = worlds[-1]["info"]
         info = info | {key: info[key] - before_ms for key in ("started_ms", "finished_ms")}
-        rows += [SnapshotInfo(**info, samples=len(worlds)), *_configs(worlds[-1]), *files(worlds[-1])]
+        rows += [SnapshotInfo(**_tuples(info), samples=len(worlds)), *_configs(worlds[-1]), *files(worlds[-1])]
         rows += [OrdinaryTime(kind=kind, minutes=minutes) for kind, minutes in worlds[-1]["ordinary"].items()]
         rows += [*feature_rows(worlds[-1]), *controller_config_rows(worlds[-1])]
     for number, world in enumerate(worlds, start=1):
@@ -481,4 +481,5 @@ def _configs(world: World) -> Iterator[Row]:
                 value=None if hidden else value,
                 source=world["config_sources"].get(key, 4 if value else 5),
                 sensitive=hidden,
+                read_only=key in world["read_only"],
             )

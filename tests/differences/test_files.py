@@ -5,12 +5,12 @@ import re
 import pytest
 
 from kafka_audit.differences import files
-from kafka_audit.differences.tables import DIFFERENCES, GIVEN, OF_LOSSES, ListAge
+from kafka_audit.differences.tables import DIFFERENCES, GIVEN, OF_LOSSES, OF_TOPICS, ListAge
 from kafka_audit.model.finding import Confidence, Severity, Status
 from kafka_audit.model.tables import LARGE
 from testbed import relation_columns
 
-TABLES = (ListAge, *OF_LOSSES, *DIFFERENCES)
+TABLES = (ListAge, *OF_LOSSES, *OF_TOPICS, *DIFFERENCES)
 FOLDER = files.files("kafka_audit.differences")
 PATHS = sorted(
     [entry for entry in FOLDER.iterdir() if entry.name.endswith(".sql")] + [*FOLDER.joinpath("reference").iterdir()],

@@ -26,6 +26,8 @@ from kafka_audit.lint import files, versions
 from kafka_audit.lint.judging import Rules
 from kafka_audit.logs.diagnosis import log_document
 from kafka_audit.logs.tally import LogTally
+from kafka_audit.may.asking import answer_by
+from kafka_audit.may.step import parse_step
 from kafka_audit.model.errors import AuditError, UsageError
 from kafka_audit.model.finding import Status
 from kafka_audit.model.text import our_line, without_surrogates
@@ -76,7 +78,7 @@ def _one_line_errors(tool: Callable[..., str]) -> Callable[..., str]:
 
 def _require_readable(name: str, argument: object) -> None:
     """Raise `UsageError` for an argument that is longer than any name, or no text that can be written."""
-    most = _LONGEST_FILE if name in {"properties", "text"} else _LONGEST
+    most = _LONGEST_FILE if name in {"properties", "text", "plan"} else _LONGEST
     if isinstance(argument, str | list) and len(argument) > (size := most if isinstance(argument, str) else _MOST_LOST):
         msg = f"{name} has {len(argument)} characters or entries; at most {size} are read"
         raise UsageError(msg)
@@ -97,7 +99,7 @@ class _StoreTools:
     def all(self) -> tuple[Callable[..., str], ...]:
         return (
             self.clusters, self.why, self.findings, self.party, self.reach, self.not_known, self.what_would_decide, self.changes,
-            self.what_if, self.cite, self.explain, self.lint, self.logs,
+            self.what_if, self.may, self.cite, self.explain, self.lint, self.logs,
         )  # fmt: skip
 
     def clusters(self) -> str:
@@ -191,6 +193,22 @@ class _StoreTools:
             complete=False,
         )
         return answers.within_limits({"cluster": cluster, "snapshot_id": snapshot_id, **loss_document(found, view)})
+
+    def may(self, cluster: str, step: list[str], plan: str = "", snapshot: str | None = None) -> str:
+        """Say whether a step may be taken: GO, NOT_NOW (what it waits for), NEVER (what is lost), UNKNOWN (what to read first).
+
+        `step`: words such as `restart`, `2`; stop, restart, upgrade, finalize, migrate, delete-znode, remove-voter, unregister,
+        format, reassign (with the text of its `plan`), delete-topic, set. The answer is of the snapshot; before the step, audit
+        the cluster anew.
+        """
+        store = self._store()
+        name = self._report(cluster, snapshot, store)["snapshot_id"]
+        document = store.read_report(name)
+        if document is None:
+            msg = f"the report of snapshot {name} is of another party"
+            raise UsageError(msg)
+        found = answer_by(store, document, parse_step(step, plan.encode()))
+        return answers.within_limits({"cluster": cluster, "snapshot_id": name, **found.to_plain()})
 
     def cite(self, cluster: str, id: str, snapshot: str | None = None) -> str:  # noqa: A002 -- a name that others read
         """Return the part of a report that an id of another answer names, such as `/incidents/0/evidence_for/1`."""

@@ -10,6 +10,7 @@ from kafka_audit.airflow.options import OPTIONS, SECTION, Option
 
 _INTEGRATION = "Kafka audit"
 _OPERATORS = "kafka_audit.airflow.operators"
+_SENSORS = [f"{_OPERATORS}.{name}_sensor" for name in ("clean", "restart", "step")]
 
 
 def _field(label: str, description: str, choices: Sequence[str] = ()) -> dict[str, Any]:
@@ -77,9 +78,7 @@ def get_provider_info() -> dict[str, Any]:
         },
         "integrations": [{"integration-name": _INTEGRATION, "tags": ["service"]}],
         "operators": [{"integration-name": _INTEGRATION, "python-modules": [f"{_OPERATORS}.audit_operator"]}],
-        "sensors": [
-            {"integration-name": _INTEGRATION, "python-modules": [f"{_OPERATORS}.clean_sensor", f"{_OPERATORS}.restart_sensor"]}
-        ],
+        "sensors": [{"integration-name": _INTEGRATION, "python-modules": _SENSORS}],
         "triggers": [
             {
                 "integration-name": _INTEGRATION,

@@ -58,6 +58,7 @@ class Check:
     since: str = "0.1.0"
     doc: str = field(default="", repr=False)  # the page: Markdown
     remedies: Mapping[str, str] = field(default_factory=dict, repr=False)  # by the form of a linted file
+    left_behind: Mapping[str, str] = field(default_factory=dict, repr=False)  # what it breaks later and how it is removed
     stops: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # what a failure keeps from working: `report.impacts`
     incident: Mapping[str, Mapping[str, Any]] = field(default_factory=dict, repr=False)  # `incidents/declared_causes.py`
 
@@ -103,6 +104,7 @@ def check(
             parts=parts,
             by_files=by_files,
             doc=f"{inspect.cleandoc(function.__doc__ or '')}\n\n{texts['page']}".rstrip(),
+            left_behind=MappingProxyType(texts.get("left_behind", {})),
             remedies=MappingProxyType(texts.get("remedies", {})),
             stops=MappingProxyType({scope: tuple(functions) for scope, functions in texts.get("stops", {}).items()}),
             incident=MappingProxyType(texts.get("incident", {})),

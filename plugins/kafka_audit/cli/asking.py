@@ -52,7 +52,7 @@ def what_if_command(arguments: argparse.Namespace) -> int:
         whole = heading | documents[0] if arguments.without else heading | {"each": arguments.each, "losses": documents}
         console.write_result(json.dumps(whole, indent=2))
     else:
-        width, basis = console.width(), _basis(store, snapshot_id)
+        width, basis = console.width(), basis_lines(store, snapshot_id)
         one = bool(arguments.without)
         text = (
             answer_text(found[0], view, basis=basis, width=width) if one else answers_text(found, view, basis=basis, width=width)
@@ -80,7 +80,7 @@ def _snapshot(arguments: argparse.Namespace, say: console.Progress) -> tuple[Sto
     return store, snapshot_id, cluster
 
 
-def _basis(store: Store, snapshot_id: str) -> list[str]:
+def basis_lines(store: Store, snapshot_id: str) -> list[str]:
     """Return what is asked, of when it is, and which incidents were open then: an answer is no better than its snapshot."""
     manifest, document = store.manifest(snapshot_id), store.read_report(snapshot_id)
     taken = taken_at(snapshot_id)

@@ -3,6 +3,7 @@
 import argparse
 import secrets
 import time
+from dataclasses import replace
 
 from kafka_audit import audit
 from kafka_audit.cli import clusters, engines
@@ -105,11 +106,20 @@ def run_command(arguments: argparse.Namespace) -> int:
     return code
 
 
-def audit_and_report(
-    arguments: argparse.Namespace, say: console.Progress, baseline: str, *, show_all: bool = False, first: bool = False
+def audit_and_report(  # noqa: PLR0913 -- what an audit is made of
+    arguments: argparse.Namespace,
+    say: console.Progress,
+    baseline: str,
+    *,
+    show_all: bool = False,
+    first: bool = False,
+    topics: frozenset[str] = frozenset(),
 ) -> tuple[Store, Report]:
-    """Snapshot a cluster, compare it with the baseline (an id, `latest` or `none`), write the report; return store and report."""
-    cluster, store = clusters.cluster_without_airflow(arguments), _store(arguments)
+    """Snapshot a cluster, compare it with the baseline (an id, `latest` or `none`), write the report; return store and report.
+
+    `topics`: those that a user asks about, of which more is read.
+    """
+    cluster, store = replace(clusters.cluster_without_airflow(arguments), asked_topics=topics), _store(arguments)
     if baseline not in {"latest", "none"}:
         store.verify(baseline)  # report a wrong or damaged id now, not after the audit
     answer = engines.engine_of(arguments.engine)

@@ -6,7 +6,17 @@ from functools import cached_property
 from kafka_audit.cluster.samples import Samples
 from kafka_audit.model.quorum import behind_ms, late, newest_view, unapplied
 from kafka_audit.model.read_failure import ReadFailure
-from kafka_audit.model.tables import BrokerFeature, BrokerView, FencedBroker, QuorumReplica, QuorumView, QuorumVoter, SourceRead
+from kafka_audit.model.tables import (
+    BrokerFeature,
+    BrokerView,
+    ControllerProbe,
+    FencedBroker,
+    QuorumReplica,
+    QuorumView,
+    QuorumVoter,
+    RegisteredController,
+    SourceRead,
+)
 
 OPERATION = "DescribeQuorum"
 NO_TIMES = ("this version reports no timestamps", "DescribeQuorum version 1 (Kafka 3.3)")
@@ -29,6 +39,8 @@ class QuorumSample:
         self._replicas = samples.at(QuorumReplica, sample)
         self._addresses = samples.at(QuorumVoter, sample)
         self.fenced: Mapping[int, frozenset[int]] = _by_fenced(samples.at(FencedBroker, sample))
+        self.registered = frozenset(row.node_id for row in samples.at(RegisteredController, sample))
+        self._probed = frozenset(row.node_id for row in samples.at(ControllerProbe, sample) if row.node_id is not None)
         self.answering = frozenset(row.broker_id for row in samples.at(BrokerView, sample))
 
     @cached_property
@@ -64,6 +76,11 @@ class QuorumSample:
     def is_dynamic(self) -> bool:
         """Whether the voters are in the metadata log (kraft.version 1), and not in the configuration."""
         return any(row.voter and row.directory_id is not None for row in self.listed)
+
+    @cached_property
+    def left(self) -> frozenset[int]:
+        """Controllers that are registered, and neither vote, follow nor answer; none where the quorum was not read."""
+        return self.registered - self.replicas.keys() - self._probed if self.voters else frozenset()
 
     @cached_property
     def behind_ms(self) -> Mapping[int, int | None]:

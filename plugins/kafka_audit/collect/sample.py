@@ -395,7 +395,7 @@ class Sampler:
 
     def _jobs_on_leaders(self, number: int, registered: Mapping[int, Sequence[Target]], found: Collected) -> list[_Job]:
         """Return what can only be asked once it is known who is said to lead."""
-        plan = leader_questions.plan_leader_questions(found, self._book)
+        plan = replace(leader_questions.plan_leader_questions(found, self._book), topics=self._cluster.asked_topics)
         targets = leader_reads.targets_to_ask(found.rows, flat(registered))
         askers = [
             leader_reads.LeadershipAsker(target, number, self._options(), plan, first=place == 0)

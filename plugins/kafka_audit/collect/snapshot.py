@@ -33,6 +33,7 @@ from kafka_audit.collect.rows.columns import empty
 from kafka_audit.collect.rows.possible_names import without_impossible_names
 from kafka_audit.collect.rows.secret_filter import filtered
 from kafka_audit.collect.rows.source_reads import Asking, now_ms
+from kafka_audit.collect.rows.topic_config_columns import KEYS
 from kafka_audit.collect.sample import Sampler
 from kafka_audit.collect.sampling import sample_again
 from kafka_audit.collect.sampling.doubts import SampleAgain
@@ -371,6 +372,7 @@ def _info(cluster: Cluster, started: int, samples: int, rows: Sequence[Row], *, 
         expect_single_broker=cluster.expect.single_broker,
         client_vantages=len(clients | {WORKER}),
         broker_vantages=sum(vantage.role == "broker" and vantage.command is not None for vantage in cluster.vantages),
+        topic_keys=KEYS,
     )
 
 

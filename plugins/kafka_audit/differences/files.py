@@ -15,6 +15,7 @@ from types import MappingProxyType
 from kafka_audit.differences.tables import (
     DIFFERENCES,
     OF_LOSSES,
+    OF_TOPICS,
     DeletedTopic,
     EpochChange,
     FollowedLeader,
@@ -157,7 +158,7 @@ def relation_ddl(name: str) -> str:
 def all_files() -> tuple[str, ...]:
     """Return every file, as `query_text` takes them: those of shared relations, then those of difference tables."""
     shared = [part for name in SHARED for part in parts_of_shared_relation(name, (False, True))]
-    return (*shared, *(table.table() for table in (*DIFFERENCES, *OF_LOSSES)), ListAge.table())
+    return (*shared, *(table.table() for table in (*DIFFERENCES, *OF_LOSSES, *OF_TOPICS)), ListAge.table())
 
 
 def is_empty(name: str, empty: Collection[str]) -> bool:

@@ -126,6 +126,12 @@ class KnownEligible(Row):
     brokers: tuple[int, ...]
 
 
+class AskedTopic(Row):
+    """A topic that a user asks about, by its name."""
+
+    topic: str
+
+
 # What the files return.
 
 
@@ -264,11 +270,12 @@ class InternalTopic(Row):
     factor: int  # the fewest replicas of a partition
 
 
-class InternalTopicPolicy(Row):
-    """The cleanup.policy that `__consumer_offsets` or `__transaction_state` sets for itself."""
+class InternalTopicSetting(Row):
+    """What topics of Kafka, of Kafka Connect or of the schema registry set for themselves about how long records are kept."""
 
     topic: str
-    cleanup_policy: str
+    key: str  # cleanup.policy, retention.ms, retention.bytes
+    value: str
 
 
 class DeletedTopic(Row):
@@ -420,6 +427,33 @@ class FollowedLeader(Row):
     leaders: tuple[int, ...]  # sorted
 
 
+class TopicPlacement(Row):
+    """A partition of an asked topic, now; topics in deletion are left out."""
+
+    topic: str
+    partition: int
+    replicas: tuple[int, ...]
+    leader: int | None  # -1: none
+    isr: tuple[int, ...] | None
+
+
+class TopicOwnSetting(Row):
+    """What an asked topic sets for itself."""
+
+    topic: str
+    key: str
+    value: str
+
+
+class DefaultFactor(Row):
+    """How many topics without a min.insync.replicas of their own have so many replicas, in the partition that has fewest."""
+
+    factor: int
+    topics: int
+    first: str
+    fewest: int  # in sync, in the partition of all these topics that has fewest
+
+
 GIVEN: tuple[type[Row], ...] = (
     ChosenSample,
     ReferenceList,
@@ -431,6 +465,7 @@ GIVEN: tuple[type[Row], ...] = (
     LostDisk,
     ElectionRule,
     KnownEligible,
+    AskedTopic,
 )
 """Small tables that the runner gives to the files."""
 
@@ -443,7 +478,7 @@ DIFFERENCES: tuple[type[Row], ...] = (
     ReplicaState,
     ReplicaFault,
     InternalTopic,
-    InternalTopicPolicy,
+    InternalTopicSetting,
     DeletedTopic,
     ReassignedState,
     LeaderMove,
@@ -461,3 +496,6 @@ DIFFERENCES: tuple[type[Row], ...] = (
 
 OF_LOSSES: tuple[type[Row], ...] = (LossEffect,)
 """What is computed besides for losses that a user names."""
+
+OF_TOPICS: tuple[type[Row], ...] = (TopicPlacement, TopicOwnSetting, DefaultFactor)
+"""What is computed besides where a user names topics."""

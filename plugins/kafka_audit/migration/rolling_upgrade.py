@@ -35,7 +35,7 @@ REFUSED = "KA912"
 """The check that says that the new release does not run the cluster at all: then there are no steps."""
 
 _UNDER_REPLICATED = "kafka-topics.sh --bootstrap-server {broker} --describe --under-replicated-partitions"
-_FINALIZE = "kafka-features.sh --bootstrap-server {broker} upgrade --feature metadata.version={level}"
+FINALIZE = "kafka-features.sh --bootstrap-server {broker} upgrade --feature metadata.version={level}"
 
 
 def upgraded_view(view: ClusterView, plan: Plan) -> ClusterView:
@@ -150,12 +150,12 @@ def _finalize_level(view: ClusterView, minor: tuple[int, ...], facts: QuorumFact
                 f"When the cluster runs as before, some days later: finalize metadata.version {metadata_release(levels[1])}."
                 f"{validation}"
             ),
-            halfway=_way_back(view, minor, level, levels[1]),
-            lines=(run(f"{_FINALIZE} --dry-run", level=levels[1]), run(_FINALIZE, level=levels[1])),
+            halfway=way_back(view, minor, level, levels[1]),
+            lines=(run(f"{FINALIZE} --dry-run", level=levels[1]), run(FINALIZE, level=levels[1])),
         )
 
 
-def _way_back(view: ClusterView, minor: tuple[int, ...], level: int | None, raised: int) -> str:
+def way_back(view: ClusterView, minor: tuple[int, ...], level: int | None, raised: int) -> str:
     """Return whether the old software can run again after metadata.version was raised to a level."""
     known = [found[0] for broker in view.inter_broker.brokers if (found := minor_releases(view, broker)) is not None]
     old = min(known, default=minor)

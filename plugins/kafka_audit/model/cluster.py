@@ -176,3 +176,4 @@ class Cluster:
     progress: Mapping[str, float] = field(default_factory=dict)  # by kind, the minutes that its measure ordinarily stays the same
     keep: Keep = field(default_factory=lambda: Keep(snapshots=700))  # 700 are a week at the DAG's usual 15 minutes
     mute: tuple[Mute, ...] = ()
+    asked_topics: frozenset[str] = frozenset()  # no key of the file: what the user of a command asks about

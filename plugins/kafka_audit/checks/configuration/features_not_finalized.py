@@ -3,6 +3,17 @@ from kafka_audit.checks.gaps import NO_QUORUM
 from kafka_audit.cluster.features import METADATA_VERSION
 from kafka_audit.configuration.behaviour import metadata_release
 
+_FIRST = "Make sure that every broker and controller runs the new release without errors, and that no downgrade is planned"
+
+
+def _first(view: ClusterView) -> str:
+    """Return what comes before the command: Kafka refuses it while an older node is registered, whether it runs or not."""
+    if view.quorum.now.left:
+        return "Kafka refuses it while a removed controller is registered with an older release: repair KA225 first"
+    if view.quorum.now.fenced:
+        return "Kafka refuses it for a registered broker of an older release, though it is down: start or unregister it first"
+    return _FIRST
+
 
 @check(code="KA712", severity=Severity.LOW)
 def features_not_finalized(view: ClusterView) -> Judgements:
@@ -21,6 +32,8 @@ def features_not_finalized(view: ClusterView) -> Judgements:
         yield view.judge("cluster", Status.PASS, evidence, why=why)
     elif found.supported is not None and found.finalized < found.supported:
         evidence |= {"supported": metadata_release(found.supported), "highest": f"level {found.supported}"}
-        yield view.judge("cluster", Status.FAIL, evidence, target=found.supported)
+        first, now = _first(view), view.quorum.now
+        evidence |= {"left": tuple(sorted(now.left)) or None, "down": tuple(sorted(now.fenced)) or None}
+        yield view.judge("cluster", Status.FAIL, evidence, target=found.supported if first is _FIRST else "LEVEL", first=first)
     else:
         yield view.judge("cluster", Status.PASS, evidence, why="the highest level that every broker supports")

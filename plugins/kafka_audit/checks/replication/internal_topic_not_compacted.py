@@ -1,6 +1,6 @@
 from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
 from kafka_audit.checks.replication.partitions import NO_TOPIC
-from kafka_audit.differences.tables import InternalTopic, InternalTopicPolicy
+from kafka_audit.differences.tables import InternalTopic, InternalTopicSetting
 
 _COMPACT = "compact"
 _LOST = {
@@ -13,7 +13,8 @@ _LOST = {
 def internal_topic_not_compacted(view: ClusterView) -> Judgements:
     """The topic of committed offsets or of transactions deletes records by age."""
     topics = [row for row in view.differences.of(InternalTopic) if row.topic in _LOST]
-    gap, policies = view.min_isr_gap, {row.topic: row.cleanup_policy for row in view.differences.of(InternalTopicPolicy)}
+    settings = (row for row in view.differences.of(InternalTopicSetting) if row.key == "cleanup.policy")
+    gap, policies = view.min_isr_gap, {row.topic: row.value for row in settings}
     if not topics:
         if view.kraft and not view.partitions.count.partitions:
             yield view.judge("cluster", Status.UNKNOWN, NO_TOPIC, who="an internal topic")

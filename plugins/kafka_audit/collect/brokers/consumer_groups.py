@@ -33,6 +33,7 @@ _NEW_PROTOCOL = "consumer"  # the group's type since ListGroups v5; "classic" is
 NOT_READY = (14, 15, 16)
 """Errors of a coordinator: it loads, it does not run, it is another broker."""
 
+_OTHER_KINDS = frozenset({"share", "streams"})
 _FEW = "Dead"
 _GONE = 69  # GROUP_ID_NOT_FOUND: deleted since ListGroups named it
 _NEEDS = dict.fromkeys(("GROUP_AUTHORIZATION_FAILED", CLUSTER_DENIED), MAY_DESCRIBE_GROUPS)
@@ -88,7 +89,8 @@ class GroupReads:
         rows: list[Row] = []
         try:
             with any_answer():
-                classic, new = self._names()
+                classic, new, others = self._names()
+                rows += others
                 for start in range(0, len(classic), PAGE):
                     rows += self._members(self._described(classic[start : start + PAGE]), _assigned)
                 for start in range(0, len(new), PAGE):
@@ -97,17 +99,34 @@ class GroupReads:
             return [*rows, self._asking.failed(GROUPS, error, started)]
         return [*rows, self._asking.answered(GROUPS, started)]
 
-    def _names(self) -> tuple[Sequence[str], Sequence[str]]:
-        """Return the consumer groups of the classic protocol, and those of the new one."""
+    def _names(self) -> tuple[Sequence[str], Sequence[str], Sequence[GroupMember]]:
+        """Return the consumer groups of the classic protocol, those of the new one, and groups of other kinds that may read."""
         version = self._conversation.version(ListGroupsRequest)
         answer = self._conversation.ask(ListGroupsRequest(version=version, states_filter=[], types_filter=[]))
         demand(answer.error_code, None, _NEEDS)
-        consumers = [entry for entry in answers.each(answer.groups, "groups") if entry.protocol_type == _CONSUMERS]
+        listed = answers.each(answer.groups, "groups")
+        consumers = [entry for entry in listed if entry.protocol_type == _CONSUMERS]
+        others = [entry for entry in listed if (getattr(entry, "group_type", None) or "").lower() in _OTHER_KINDS]
+        self._conversation.add_rows(len(others), sum(len(entry.group_id or "") for entry in others))
         names: dict[bool, list[str]] = {False: [], True: []}
         for item in consumers:
             new = (getattr(item, "group_type", None) or "").lower() == _NEW_PROTOCOL
             names[new].append(answers.checked_text(item.group_id, "a group"))
-        return sorted(names[False]), sorted(names[True])
+        return sorted(names[False]), sorted(names[True]), [self._unread(entry) for entry in others]
+
+    def _unread(self, entry: Any) -> GroupMember:  # noqa: ANN401 -- kafka-python's messages are untyped
+        """Return a group of which nothing but its state is read."""
+        return GroupMember(
+            sample=self._asking.sample,
+            observer=self._target.observer,
+            broker_id=self._target.broker_id,
+            group=answers.checked_text(entry.group_id, "a group"),
+            state=getattr(entry, "group_state", None) or "",
+            client_id="",
+            host="",
+            partitions=(),
+            kind=entry.group_type.lower(),
+        )
 
     def _described(self, names: Sequence[str]) -> Sequence[Any]:
         version = self._conversation.version(DescribeGroupsRequest)

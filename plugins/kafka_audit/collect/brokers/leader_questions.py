@@ -111,6 +111,7 @@ class LeaderQuestionPlan:
         coordinates: whether the topic of group coordinators exists.
         elr_topics: topics of KRaft that an eligible replica may lead: without a leader first, then with replicas out of sync.
         copied: by broker id, replicas of partitions that are reassigned, or whose ISR lacks a replica.
+        topics: those that a user asks about: who reads them, and whether something is written to them.
     """
 
     questions: Mapping[int, LeaderQuestions]
@@ -120,6 +121,7 @@ class LeaderQuestionPlan:
     coordinates: bool = False
     elr_topics: Sequence[str] = ()
     copied: Mapping[int, Sequence[tuple[str, int]]] = field(default_factory=dict)
+    topics: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, kw_only=True)

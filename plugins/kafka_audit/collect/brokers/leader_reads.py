@@ -25,8 +25,18 @@ from kafka_audit.collect.brokers.old_transactions import TransactionReads
 from kafka_audit.collect.rows.columns import Ints
 from kafka_audit.collect.rows.source_reads import Asking
 from kafka_audit.model.read_failure import ReadFailure
-from kafka_audit.model.tables import BrokerIdentity, BrokerView, EligibleReplicas, LeadershipAnswer, LeadershipAsked, Row
+from kafka_audit.model.tables import (
+    BrokerIdentity,
+    BrokerView,
+    EligibleReplicas,
+    LeadershipAnswer,
+    LeadershipAsked,
+    Row,
+    TopicEnd,
+)
 
+ENDS = "end offsets"
+_APART_S = 3.0
 ELIGIBLE = "DescribeTopicPartitions"
 MOST_TOPICS = 100
 """Topics that are asked about. Of more topics what-if says that it is not known whether an eligible replica may lead."""
@@ -109,7 +119,8 @@ class LeadershipAsker:
         self._options = options
         self._questions = plan.questions.get(target.broker_id)
         self._listed_offline = plan.offline.get(target.broker_id, 0)
-        self._asks_groups = plan.disks_fail
+        self._topics = plan.topics
+        self._asks_groups = plan.disks_fail or bool(plan.topics)
         self._coordinates = plan.coordinates
         self._transaction_ms = plan.transaction_ms
         self._elr_topics = plan.elr_topics if first else ()
@@ -146,7 +157,40 @@ class LeadershipAsker:
         rows = self._leadership(conversation, questions)
         if self._transaction_ms is not None and conversation.version(ListOffsetsRequest, list_offsets.COMMITTED_FROM):
             rows += TransactionReads(conversation, self._target, self._asking, self._transaction_ms).rows(questions)
-        return rows
+        return [*rows, *self._ends(conversation, questions)] if self._topics else rows
+
+    def _ends(self, conversation: Conversation, questions: LeaderQuestions) -> list[Row]:
+        """Return where the partitions end that a user asks about, twice: whether something is written to them."""
+        names = np.array([topic in self._topics for topic in questions.topics], bool)
+        led = questions.at(np.flatnonzero(names[questions.topic] & questions.as_leader))
+        version = min(conversation.version(ListOffsetsRequest, list_offsets.LOWEST) or list_offsets.LOWEST, list_offsets.HIGHEST)
+        started = time.monotonic()
+        found: list[Ints] = []
+        try:
+            with any_answer():
+                for _ in range(2 if len(led) else 0):
+                    if found:
+                        time.sleep(_APART_S)
+                    request = list_offsets.list_offsets_request(led, version, list_offsets.LATEST)
+                    found.append(list_offsets.offsets(bytes(conversation.ask(request)), version, led)[1])
+        except WireError as error:
+            return [self._asking.failed(ENDS, ReadError(ReadFailure.UNREADABLE, str(error)), started)]
+        except ReadError as error:
+            return [self._asking.failed(ENDS, error, started)]
+        conversation.add_rows(len(led))
+        rows: list[Row] = [
+            TopicEnd(
+                sample=self._sample,
+                observer=self._target.observer,
+                broker_id=self._target.broker_id,
+                topic=(question := led.one(place)).topic,
+                partition=question.partition,
+                end_offset=int(found[0][place]),
+                later_offset=int(found[1][place]),
+            )
+            for place in range(len(led))
+        ]
+        return [*rows, self._asking.answered(ENDS, started)]
 
     def _leadership(self, conversation: Conversation, questions: LeaderQuestions) -> list[Row]:
         started = time.monotonic()

@@ -93,6 +93,7 @@ def columns_of(entry: Any) -> dict[str, Any]:  # noqa: ANN401 -- see describe_no
         "value": None if sensitive else entry.value,
         "source": entry.config_source if entry.config_source >= 0 else _DEFAULT_SOURCE if default else _STATIC_SOURCE,
         "sensitive": sensitive,
+        "read_only": bool(entry.read_only),
     }
 
 

@@ -1,7 +1,8 @@
 """Ask for the metadata quorum: brokers pass the question on to its leader, controllers in the cluster file answer themselves.
 
 A controller is asked for DescribeQuorum, and from Kafka 3.7 on for its settings, for which DescribeConfigs on Cluster is enough.
-For DescribeCluster it wants Alter on Cluster, which no auditor should hold.
+For DescribeCluster it wants Alter on Cluster, which no auditor should hold: only one without an authorizer is asked, for the
+controllers that are registered.
 """
 
 import base64
@@ -12,7 +13,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any
 
-from kafka.protocol.admin import DescribeConfigsRequest, DescribeQuorumRequest
+from kafka.protocol.admin import DescribeClusterRequest, DescribeConfigsRequest, DescribeQuorumRequest
 
 from kafka_audit.clients.credentials import NotAsked
 from kafka_audit.clients.protocol.conversation import ClientOptions, Conversation, demand
@@ -30,7 +31,17 @@ from kafka_audit.model.cluster import Cluster
 from kafka_audit.model.names import NameKind, can_be_name, is_port
 from kafka_audit.model.quorum import newest_view
 from kafka_audit.model.read_failure import ReadFailure
-from kafka_audit.model.tables import BrokerConfig, ControllerProbe, FencedBroker, QuorumReplica, QuorumView, QuorumVoter, Row
+from kafka_audit.model.tables import (
+    BrokerConfig,
+    ControllerConfig,
+    ControllerProbe,
+    FencedBroker,
+    QuorumReplica,
+    QuorumView,
+    QuorumVoter,
+    RegisteredController,
+    Row,
+)
 
 QUORUM, API_VERSIONS = "DescribeQuorum", "ApiVersions"
 PLANNED = (API_VERSIONS, QUORUM)
@@ -45,7 +56,11 @@ FENCED_FROM = 2
 """The first version of DescribeCluster with fenced brokers (KIP-1073)."""
 
 _NODES_FROM = 2
-_TOPIC = "__cluster_metadata"
+_CONTROLLERS_FROM, _CONTROLLERS = 1, 2
+"""The first version of DescribeCluster that a controller answers (KIP-919), and the kind of nodes that are asked for."""
+
+REGISTERED = "DescribeCluster controllers"
+_TOPIC, _AUTHORIZER = "__cluster_metadata", "authorizer.class.name"
 _NOT_LEADER = 6
 _NEEDS = {CLUSTER_DENIED: MAY_DESCRIBE}
 _ELSE = "a leader of the metadata quorum"
@@ -325,4 +340,27 @@ class ControllerAsker:
             read = partial(controller_settings, conversation, self._asking.observer)
             settings = self._asking.read(self._rows, CONFIGS, read) or ()
             self._rows += settings
+            if self._is_open(settings) and (conversation.version(DescribeClusterRequest) or 0) >= _CONTROLLERS_FROM:
+                listed = partial(registered_controllers, conversation, self._sample, self._asking.observer)
+                self._rows += self._asking.read(self._rows, REGISTERED, listed) or ()
             return leader if leader is not None else next((row.node_id for row in settings), None)
+
+    @staticmethod
+    def _is_open(settings: Sequence[ControllerConfig]) -> bool:
+        """Return whether a controller has no authorizer: with one the question takes Alter, and each refusal is logged."""
+        found = [row for row in settings if row.key == _AUTHORIZER]
+        return bool(found) and all(not row.value and not row.sensitive for row in found)
+
+
+def registered_controllers(conversation: Conversation, sample: int, observer: str) -> tuple[RegisteredController, ...]:
+    """Return the controllers that the metadata log has as registered; raises ReadError."""
+    version = conversation.version(DescribeClusterRequest)
+    request = DescribeClusterRequest(
+        version=version, include_cluster_authorized_operations=False, endpoint_type=_CONTROLLERS, include_fenced_brokers=False
+    )
+    answer = conversation.ask(request)
+    demand(answer.error_code, getattr(answer, "error_message", None), {})
+    found = answers.each(answer.brokers, "controllers")
+    conversation.add_rows(len(found))
+    ids = sorted({answers.int32(entry.broker_id, "the id of a controller") for entry in found})
+    return tuple(RegisteredController(sample=sample, observer=observer, node_id=node) for node in ids)

@@ -19,7 +19,13 @@ KEYS = (
     PLACEMENT,
     "follower.replication.throttled.replicas",
     "leader.replication.throttled.replicas",
+    "local.retention.bytes",
+    "local.retention.ms",
+    "max.message.bytes",
     "min.insync.replicas",
+    "remote.storage.enable",
+    "retention.bytes",
+    "retention.ms",
     "unclean.leader.election.enable",
 )
 """The settings that checks need; other settings of topics are not stored."""

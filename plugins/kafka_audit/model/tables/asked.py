@@ -55,6 +55,7 @@ class SnapshotInfo(Row):
     expect_single_broker: bool = False
     client_vantages: int = 1  # vantages with role client that probed, this worker included
     broker_vantages: int = 0  # configured command vantages with role broker
+    topic_keys: tuple[str, ...] = ()  # settings of topics that were stored where a topic has them; none in earlier versions
 
 
 class OrdinaryTime(Row):

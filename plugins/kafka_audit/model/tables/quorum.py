@@ -53,6 +53,14 @@ class FencedBroker(Row, filled_by=("DescribeCluster",)):
     fenced_id: int
 
 
+class RegisteredController(Row, filled_by=("DescribeCluster controllers",)):
+    """A controller that the metadata log has as registered, whether it runs or not, as a controller answers (Kafka 3.7)."""
+
+    sample: int
+    observer: str
+    node_id: int
+
+
 class ControllerProbe(Row, filled_by=("ApiVersions",)):
     """The probe of an address of `controllers` in the cluster file: the last layer that succeeded, or the first that failed."""
 

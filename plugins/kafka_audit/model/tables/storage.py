@@ -112,6 +112,18 @@ class CoordinatedTransaction(Row, filled_by=("ListTransactions",)):
     partitions: tuple[str, ...]  # those of `OldTransaction` in which it has no end yet, as topic-partition, sorted
 
 
+class TopicEnd(Row, filled_by=("end offsets",)):
+    """The end of a partition of a topic that a user asks about, at its leader, and its end some seconds later."""
+
+    sample: int
+    observer: str
+    broker_id: int
+    topic: str
+    partition: int
+    end_offset: Long  # -1: the leader did not report it
+    later_offset: Long
+
+
 class EligibleReplicas(Row, filled_by=("DescribeTopicPartitions",)):
     """A partition without leader or with replicas out of sync, by DescribeTopicPartitions (Kafka 3.8 on) of a KRaft broker."""
 
@@ -145,3 +157,4 @@ class GroupMember(Row, filled_by=("DescribeGroups",)):
     client_id: str
     host: str  # the address of the client, as the coordinator reports it
     partitions: tuple[str, ...]  # assigned, as topic-partition, sorted
+    kind: str = ""  # share or streams: a group whose members are not read; "" of consumers

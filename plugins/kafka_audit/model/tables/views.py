@@ -67,6 +67,7 @@ class BrokerConfig(Row, filled_by=("DescribeConfigs BROKER",)):
     value: str | None
     source: int  # Kafka's ConfigSource code: 4 static, 5 default, 2/3 dynamic
     sensitive: bool
+    read_only: bool | None = None  # only a restart with another file changes it; null in earlier versions
 
 
 class ControllerConfig(Row, filled_by=("DescribeConfigs BROKER",)):
@@ -81,6 +82,7 @@ class ControllerConfig(Row, filled_by=("DescribeConfigs BROKER",)):
     value: str | None
     source: int  # as in broker_config
     sensitive: bool
+    read_only: bool | None = None  # as in broker_config
 
 
 class BrokerApi(Row, filled_by=("ApiVersions",)):

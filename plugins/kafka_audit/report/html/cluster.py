@@ -19,6 +19,7 @@ from kafka_audit.report import state as states
 from kafka_audit.report.html import filters, picture
 from kafka_audit.report.html.filters import Wanted
 from kafka_audit.report.html.templating import asset, jinja_environment
+from kafka_audit.report.left_behind import left_behind
 from kafka_audit.report.on_its_way import SHOWN, progress_lines
 from kafka_audit.report.parties import agreement
 from kafka_audit.report.parties.quorum import quorum_text
@@ -143,6 +144,7 @@ def _common(document: Report, min_coverage: float) -> dict[str, Any]:
         "progress": progress_lines(document.progress[:SHOWN]),
         "progress_more": len(document.progress[SHOWN:]) + document.progress_omitted,
         "next_failure": document.next_failure,
+        "left_behind": left_behind(document),
         "loss_columns": loss_columns,
         "shown_losses": shown_losses,
         "in_row": _IN_ROW,

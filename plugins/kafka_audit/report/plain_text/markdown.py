@@ -9,6 +9,7 @@ from kafka_audit.model.report import CodeGroup, Report, ReportedIncident, Report
 from kafka_audit.model.text import clean, counted, our_line
 from kafka_audit.report import remedies, state, unknowns
 from kafka_audit.report.impacts import who_is_hurt
+from kafka_audit.report.left_behind import left_behind
 from kafka_audit.report.on_its_way import SHOWN, progress_lines
 from kafka_audit.report.parties import agreement, matrix
 from kafka_audit.report.parties.quorum import quorum_text
@@ -77,6 +78,7 @@ def _lines(document: Report) -> Iterator[str]:
         yield from ("", *(f"- {escaped(line)}" for _, line in matrix.in_words(document.matrix)))
     yield from _views(document.views)
     yield from _findings(document)
+    yield from _left_behind(document)
     yield from _next_failure(document)
     yield from _coverage(document)
 
@@ -96,6 +98,12 @@ def _agreed(document: Report) -> Iterator[str]:
     yield from ("", "## Asked, and found to agree", "") if facts else ()
     for fact in facts:
         yield f"- **{fact.title}.** {escaped(fact.text)}{f' ({escaped(fact.source)})' if fact.source else ''}."
+
+
+def _left_behind(document: Report) -> Iterator[str]:
+    found = left_behind(document)
+    yield from ("", "## Left behind", "") if found else ()
+    yield from (f"- {escaped(row.message)} ({row.code}). {escaped(row.breaks)} {escaped(row.remove)}" for row in found)
 
 
 def _next_failure(document: Report) -> Iterator[str]:

@@ -10,6 +10,7 @@ from kafka_audit.model.finding import CHANGES, Resource, Severity
 from kafka_audit.model.report import Report, ReportedFinding, ReportedIncident
 from kafka_audit.report import remedies, unknowns
 from kafka_audit.report.impacts import who_is_hurt
+from kafka_audit.report.left_behind import left_behind
 from kafka_audit.report.on_its_way import progress_lines
 from kafka_audit.report.parties import agreement, matrix, reach
 from kafka_audit.report.parties.quorum import quorum_text
@@ -102,7 +103,15 @@ class _AuditPage:
             yield from self.no_incident()
             yield ""
         tables = (self.on_its_way, self.quorum, self.picture, self.reach_table)
-        for block in (self.earlier, *tables, self.on_their_own, self.next_failure, self.not_known, self.never_asked):
+        for block in (
+            self.earlier,
+            *tables,
+            self.on_their_own,
+            self.left_behind,
+            self.next_failure,
+            self.not_known,
+            self.never_asked,
+        ):
             shown = list(block())
             if shown:
                 yield from shown
@@ -310,6 +319,20 @@ class _AuditPage:
         lines = list(wrap(text, self.width, severity.ljust(len(_INDENT)), _INDENT))
         yield lines[0].replace(severity, self.paint(severity, severity), 1)
         yield from lines[1:]
+
+    def left_behind(self) -> Iterator[str]:
+        found = left_behind(self.document)
+        if found:
+            yield self.paint("bold", "LEFT BEHIND")
+        for row in found[: self.most]:
+            yield from wrap(
+                f"{our_line(row.message, 300)} ({row.code}). {our_line(row.breaks)} {our_line(row.remove)}",
+                self.width,
+                "  - ",
+                "    ",
+            )
+        if self.most is not None and len(found) > self.most:
+            yield f"  and {len(found) - self.most} more, with --all"
 
     def next_failure(self) -> Iterator[str]:
         found = self.document.next_failure

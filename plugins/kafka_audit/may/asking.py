@@ -1,0 +1,46 @@
+"""The answer to a step from a judged snapshot of a store, for the command, the sensor and agents."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+
+from kafka_audit import audit
+from kafka_audit.job.asked_topics import with_topics
+from kafka_audit.may.answer import StepAnswer, answer_step
+from kafka_audit.may.rules import Asked
+from kafka_audit.may.step import TypedStep
+from kafka_audit.model.report import Report
+from kafka_audit.store import Store
+
+_OF_TOPICS = frozenset({"reassign", "delete-topic", "set"})
+
+
+def answer_by(  # noqa: PLR0913 -- what a step may name
+    store: Store,
+    document: Report,
+    step: TypedStep,
+    *,
+    bootstrap: Sequence[str] = (),
+    oldest_client: str | None = None,
+    node_ids: tuple[int, ...] = (),
+) -> StepAnswer:
+    """Return the answer by the snapshot of a report.
+
+    Raises:
+        UsageError: the step names a node that the cluster does not have.
+        SnapshotError: the snapshot is damaged.
+        EngineError: a query failed.
+    """
+    view = audit.judged_view(store, document.snapshot_id)
+    if step.kind in _OF_TOPICS:
+        view = with_topics(store, view, step.topics)
+    return answer_step(
+        Asked(
+            step=step,
+            view=view,
+            document=document,
+            bootstrap=tuple(bootstrap),
+            oldest_client=oldest_client,
+            node_ids=node_ids,
+            now=datetime.now(UTC),
+        )
+    )

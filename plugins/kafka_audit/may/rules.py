@@ -1,0 +1,217 @@
+"""Which gates, findings, losses and rules are asked about a step."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from kafka_audit.checks import catalogue
+from kafka_audit.cluster.view import ClusterView
+from kafka_audit.may.step import TypedStep
+from kafka_audit.migration.before import report_before_change
+from kafka_audit.migration.finalizing import finalizing_items
+from kafka_audit.migration.items import HeadedItem
+from kafka_audit.migration.plan import Kind, Plan
+from kafka_audit.migration.proposed_listeners import ProposedListeners
+from kafka_audit.migration.quorum.facts import QuorumFacts, quorum_is_read
+from kafka_audit.migration.quorum.voter_changes import voter_change_items
+from kafka_audit.model.errors import UsageError
+from kafka_audit.model.finding import Severity, Status, fingerprint
+from kafka_audit.model.report import Report, ReportedFinding
+from kafka_audit.model.text import listing
+from kafka_audit.report import gate
+from kafka_audit.report.what_if import losses
+from kafka_audit.what_if.answer import answer
+from kafka_audit.what_if.losses import BROKER, CONTROLLER, PartyLoss, loss_named
+from kafka_audit.what_if.steps import nodes, settings, topics
+from kafka_audit.what_if.steps.objections import Objection, costs, not_now, unknown_whether
+
+_PHASE, _LEFT = "KA909", "KA917"
+_STARTS = frozenset({"KA310", "KA311", "KA406"})
+"""Checks of what the next start refuses that need more than files, or that `lint` runs by itself."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """A step, and the audit that answers.
+
+    Attributes:
+        step: what is asked.
+        view: the cluster, measured with the topics of the step.
+        document: the report on it.
+        bootstrap: the addresses of the cluster file.
+        oldest_client: the oldest client of an upgrade.
+        node_ids: of the controllers that a migration adds.
+        now: with a time zone.
+    """
+
+    step: TypedStep
+    view: ClusterView
+    document: Report
+    bootstrap: tuple[str, ...] = ()
+    oldest_client: str | None = None
+    node_ids: tuple[int, ...] = ()
+    now: datetime
+
+    @property
+    def node(self) -> int:
+        """The node that the step names."""
+        assert self.step.node is not None  # noqa: S101 -- by `parse_step`
+        return self.step.node
+
+
+def objections(asked: Asked) -> tuple[Objection, ...]:
+    """Return what stands against a step, and remarks on what it costs; raises UsageError for a node that there is not."""
+    return tuple(dict.fromkeys(_RULES[asked.step.kind](asked)))
+
+
+def _loss(asked: Asked) -> PartyLoss:
+    view, node = asked.view, asked.node
+    kind = CONTROLLER if node in view.controller_nodes else BROKER
+    known = node in view.known_brokers or node in view.quorum.now.fenced or asked.step.kind == "format"  # of a new node, too
+    if kind == BROKER and not known and view.gap("topics") is None and view.gap("brokers") is None:
+        msg = f"the cluster has no node {node}; it has {listing(sorted({*view.known_brokers, *view.controller_nodes}), 20)}"
+        raise UsageError(msg)
+    return loss_named(view, f"{kind}:{node}")
+
+
+def _stopped(asked: Asked) -> Iterator[Objection]:
+    found = answer(asked.view, _loss(asked), bootstrap=asked.bootstrap)
+    ways = [text for text, _ in losses.ways_with_commands(found, asked.view)]
+    for reason in losses.stops(found):
+        yield not_now(reason, "; ".join(ways) or "what is missing to run again")
+    for question in found.not_known:
+        if question.decides:
+            yield unknown_whether(question.what, question.needs)
+    runs = asked.view.controller_nodes | asked.view.brokers.keys() | asked.view.unlisted
+    if asked.node not in runs and asked.view.gap("brokers") is None:
+        yield costs("it does not run now", "nothing: it is lost already")
+
+
+def _restarted(asked: Asked) -> Iterator[Objection]:
+    """Yield the same, and what its next start fails for, as its file or its settings show."""
+    yield from _stopped(asked)
+    of_start = {code for code, check in catalogue().items() if check.by_files or code in _STARTS}
+    place = asked.view.party(asked.node).replace(" ", "/")
+    for finding in _failing(asked, Severity.HIGH):
+        if finding.code in of_start and f"{finding.resource.name}/".startswith(f"{place}/"):
+            yield not_now(f"after the restart: {finding.message}", f"{finding.code} to pass", finding.fingerprint)
+    if asked.node not in asked.view.settings.every_file:
+        yield costs("its server.properties was not read", "whether it starts with a file that has changed since its last start")
+
+
+def _failing(asked: Asked, least: Severity) -> Iterator[ReportedFinding]:
+    return (finding for finding in asked.document.findings if gate.fails_gate(finding, least))
+
+
+def _open(asked: Asked) -> Iterator[Objection]:
+    """Yield what fails now, and what fails soon at the controllers, which carry the step out."""
+    checks = catalogue()
+    for finding in _failing(asked, Severity.HIGH):
+        if finding.severity != Severity.CRITICAL.name and checks[finding.code].family != "controller":
+            continue
+        yield not_now(finding.message, f"{finding.code} to pass", finding.fingerprint)
+
+
+def _before(asked: Asked, plan: Plan) -> Iterator[Objection]:
+    report = report_before_change(asked.document, asked.view, plan, ProposedListeners(), asked.now)
+    for item in report["blockers"]:
+        first = item["remedy"].partition(". ")[0].rstrip(".") or f"{item['code']} to pass"
+        yield not_now(item["message"], first, _print(asked, item["code"], item["resource"]))
+    for item in (item for item in report["not_known"] if item["source"] != "audit"):
+        needs = item["remedy"].removeprefix("Needed: ") or f"`kafka-audit explain {item['code']}`"
+        yield unknown_whether(item["message"], needs, _print(asked, item["code"], item["resource"]))
+    coverage = report["coverage"]
+    if coverage["answered"] < coverage["asked"]:
+        yield unknown_whether(f"{coverage['asked'] - coverage['answered']} reads failed", "`kafka-audit run`, which lists them")
+
+
+def _print(asked: Asked, code: str, resource: str) -> str:
+    return fingerprint(code, asked.view.cluster_id, resource)
+
+
+def _upgraded(asked: Asked) -> Iterator[Objection]:
+    plan = Plan(kind=Kind.ROLLING_UPGRADE, version=asked.step.version, oldest_client=asked.oldest_client)
+    yield from _before(asked, plan)
+
+
+def _migrated(asked: Asked) -> Iterator[Objection]:
+    if asked.view.kraft:
+        yield not_now("the cluster runs in KRaft mode already", "nothing: nothing is left to migrate")
+        return
+    yield from _before(asked, Plan(kind=Kind.ZOOKEEPER_TO_KRAFT, node_ids=asked.node_ids))
+
+
+def _items(asked: Asked, items: Iterable[HeadedItem]) -> Iterator[Objection]:
+    for heading, item in items:
+        text = item.remedy.rstrip(".")
+        mark = _print(asked, item.code, item.resource)
+        if heading == "blockers":
+            yield not_now(item.message, text or f"{item.code} to pass", mark)
+        elif heading == "not_known":
+            yield unknown_whether(item.message, text.removeprefix("Needed: ") or "another audit", mark)
+        else:
+            yield costs(item.message, text)
+
+
+def _finalized(asked: Asked) -> Iterator[Objection]:
+    yield from _open(asked)
+    yield from _items(asked, finalizing_items(asked.view))
+
+
+def _voter_removed(asked: Asked) -> Iterator[Objection]:
+    facts = QuorumFacts(asked.view)
+    if unread := [*quorum_is_read(facts)]:
+        yield from _items(asked, unread)
+    elif asked.node not in facts.voters:
+        yield not_now(f"node {asked.node} is no voter of the metadata quorum", f"one of {', '.join(map(str, facts.voters))}")
+    elif len(facts.voters) == 1:
+        yield not_now(f"controller {asked.node} is the only voter: Kafka refuses", "another voter")
+    else:
+        yield from _items(asked, voter_change_items(facts, [voter for voter in facts.voters if voter != asked.node]))
+
+
+def _formatted(asked: Asked) -> Iterator[Objection]:
+    loss = _loss(asked)
+    yield from nodes.formatting(asked.view, asked.node, answer(asked.view, loss, bootstrap=asked.bootstrap))
+
+
+def _znode_deleted(asked: Asked) -> Iterator[Objection]:
+    row = next((finding for finding in asked.document.findings if finding.code == _PHASE), None)
+    if row is not None and row.status is Status.UNKNOWN:
+        yield unknown_whether(row.message, str(row.evidence.get("needs", "a ZooKeeper that answers")), row.fingerprint)
+    phase = None if row is None or row.status is not Status.FAIL else str(row.evidence["phase"])
+    left = [finding for finding in asked.document.findings if finding.code == _LEFT and finding.status is Status.FAIL]
+    yield from nodes.znode_deletion(asked.view, asked.step.name, nodes.ROLLED_BACK if left else phase)
+
+
+def _reassigned(asked: Asked) -> Iterator[Objection]:
+    yield from topics.reassignment(asked.view, asked.step.moves)
+    targets = {broker for move in asked.step.moves for broker in move.replicas}
+    for finding in _failing(asked, Severity.HIGH):
+        kind, _, rest = finding.resource.name.partition("/")
+        name = rest.partition("/")[0]
+        if kind == "broker" and name.isdecimal() and int(name) in targets:
+            yield not_now(finding.message, f"{finding.code} to pass", finding.fingerprint)
+
+
+def _set(asked: Asked) -> Iterator[Objection]:
+    step = asked.step
+    if step.name:
+        return settings.topic_setting(asked.view, step.name, step.key, step.value)
+    return settings.broker_setting(asked.view, step.node, step.key, step.value)
+
+
+_RULES: Mapping[str, Callable[[Asked], Iterator[Objection]]] = {
+    "stop": _stopped,
+    "restart": _restarted,
+    "upgrade": _upgraded,
+    "finalize": _finalized,
+    "migrate": _migrated,
+    "delete-znode": _znode_deleted,
+    "remove-voter": _voter_removed,
+    "unregister": lambda asked: nodes.unregistration(asked.view, asked.node),
+    "format": _formatted,
+    "reassign": _reassigned,
+    "delete-topic": lambda asked: topics.deletion(asked.view, asked.step.name),
+    "set": _set,
+}

@@ -1,0 +1,185 @@
+"""Brokers that are unregistered, disks that are formatted, and znodes that are deleted."""
+
+import re
+from collections.abc import Iterator
+
+from kafka_audit.cluster.held_up_by import all_waiting_known, waiting_for
+from kafka_audit.cluster.view import ClusterView
+from kafka_audit.differences.tables import DeletedTopic
+from kafka_audit.faults.vote_edges import VoteEdges
+from kafka_audit.model.tables import BrokerApi, Reassignment
+from kafka_audit.model.text import clean, counted
+from kafka_audit.what_if import topics
+from kafka_audit.what_if.answer import Answer
+from kafka_audit.what_if.losses import PartyLoss
+from kafka_audit.what_if.moves import controller_move
+from kafka_audit.what_if.steps.objections import Objection, costs, never, not_now, unknown_whether
+
+_REGISTERED = re.compile(r"/brokers/ids/([0-9]{1,10})")
+_DUAL = frozenset({"dual write", "brokers change", "brokers changed", "not finalised"})
+_FINISHED, _NO_CONTROLLER, _PREPARED, ROLLED_BACK = "finished", "no controller", "prepared", "rolled back"
+
+
+def _runs(view: ClusterView, node: int) -> bool:
+    answers = any(row.broker_id == node for row in view.held_views)
+    return node in view.brokers or node in view.unlisted or node in view.followers or answers
+
+
+def _records(view: ClusterView, broker: int) -> Iterator[Objection]:
+    """Yield the partitions without leader of which a broker may have the only records."""
+    waiting = waiting_for(view, broker)
+    if waiting:
+        topic, number = min(waiting)
+        what = f"{counted(len(waiting), 'partition')} without leader, such as {clean(topic)}-{number}"
+        yield never(f"broker {broker} may have the only records of {what}", f"all records of {what}")
+    elif not all_waiting_known(view):
+        gap = view.gap("topics")
+        why = (gap.error or gap.reason) if gap else "not all partitions without leader are listed"
+        yield unknown_whether(
+            f"whether broker {broker} has the only records of a partition: {why}", (gap and gap.needs) or "another audit"
+        )
+
+
+def unregistration(view: ClusterView, broker: int) -> Iterator[Objection]:
+    """Yield what stands against `kafka-cluster.sh unregister`."""
+    if not view.kraft:
+        yield not_now("with ZooKeeper a registration ends with the session of its broker", "nothing: there is no such command")
+        return
+    if broker in view.quorum.now.voters:
+        yield not_now(
+            f"node {broker} is a voter of the metadata quorum", f"`kafka-audit may {view.snapshot.cluster} remove-voter {broker}`"
+        )
+    if _runs(view, broker):
+        yield not_now(f"broker {broker} runs: its partitions would lose it, and it would register again only after a restart",
+                      f"the end of broker {broker}")  # fmt: skip
+    yield from _records(view, broker)
+    held = view.partitions.held_by(broker)
+    if held:
+        yield not_now(f"{counted(held, 'partition')} have a replica on broker {broker}", "their reassignment to other brokers")
+    if broker in view.quorum.now.fenced or _runs(view, broker):
+        return
+    asked = any(read.operation == "DescribeCluster" and read.outcome == "answered" for read in view.last_reads)
+    if view.gap("brokers") is not None or not asked:
+        yield unknown_whether(f"whether broker {broker} is registered", "an answer to DescribeCluster from a broker")
+    elif _lists_fenced(view):
+        yield not_now(f"broker {broker} is not registered: Kafka refuses", "nothing: nothing is left of it")
+    else:
+        yield costs("this release does not list brokers that are down", "nothing; Kafka refuses if it is not registered")
+
+
+def _lists_fenced(view: ClusterView) -> bool:
+    """Return whether DescribeCluster lists fenced brokers (version 2, Kafka 4.0)."""
+    return any(row.api_key == 60 and row.max_version >= 2 for row in view.of(BrokerApi))  # noqa: PLR2004 -- see above
+
+
+def formatting(view: ClusterView, broker: int, loss: Answer) -> Iterator[Objection]:
+    """Yield what stands against an empty disk of a node: it is the loss of what only this node has.
+
+    `loss`: what becomes of the cluster without it.
+    """
+    for kind in (topics.OFFLINE, topics.UNCLEAN):
+        if kind in loss.effects:
+            text = loss.effects[kind].text
+            yield never(f"node {broker} has the only in-sync replica of {text}", f"records of {text}")
+    yield from _records(view, broker)
+    for question in loss.not_known:
+        if question.decides:
+            yield unknown_whether(question.what, question.needs)
+    if _runs(view, broker):
+        yield not_now(
+            f"node {broker} runs, and its disk is in use", f"its end: `kafka-audit may {view.snapshot.cluster} stop {broker}`"
+        )
+    if broker in view.quorum.now.voters:
+        yield from _voter(view, broker)
+    risk = loss.effects.get(topics.AT_RISK, topics.NONE).partitions
+    if risk:
+        yield costs(
+            f"{counted(risk, 'partition')} have one copy until broker {broker} has copied them", "all of them, if that copy fails"
+        )
+
+
+def _voter(view: ClusterView, node: int) -> Iterator[Objection]:
+    voters = view.derived(VoteEdges).voters
+    others = frozenset(voters.all) - {node}
+    if view.quorum.now.is_dynamic:
+        why = f"controller {node} with an empty disk is another voter to the others (KA214)"
+        yield not_now(why, f"`kafka-audit may {view.snapshot.cluster} remove-voter {node}`")
+    elif not others <= voters.following:
+        why = f"controller {node} votes, and not all others have the whole metadata log"
+        yield never(f"{why}: with its vote a leader may lack records", "metadata of the cluster")
+    elif not others:
+        yield never(f"controller {node} is the only voter", "all metadata of the cluster")
+
+
+def znode_deletion(  # noqa: C901, PLR0912 -- a branch for each kind of znode
+    view: ClusterView, path: str, phase: str | None
+) -> Iterator[Objection]:
+    """Yield what stands against the deletion of a znode; `phase` is that of a migration to KRaft (KA909), None without one."""
+    failed = [read for read in view.last_reads if read.observer == "zookeeper" and read.outcome == "failed"]
+    if view.info is not None and view.kraft and phase is None:
+        yield unknown_whether("what is in ZooKeeper: the audit read none", "`zookeeper` in the cluster file")
+    elif failed:
+        yield unknown_whether(
+            f"what is in ZooKeeper: {failed[0].operation}: {failed[0].error}", failed[0].needs or "a ZooKeeper that answers"
+        )
+    elif phase == _FINISHED:
+        yield costs("the migration has ended, and no broker reads ZooKeeper", "nothing that Kafka uses")
+    elif path == "/migration":
+        yield from _migration(phase)
+    elif path == "/controller":
+        yield from _controller(view, phase)
+    elif registered := _REGISTERED.fullmatch(path):
+        if int(registered[1]) in view.brokers:
+            yield never(
+                f"broker {registered[1]} runs and stays out of the cluster until its restart",
+                "its leaders and replicas until then",
+            )
+    elif path == "/admin/reassign_partitions":
+        if view.newest(Reassignment):
+            yield not_now("partitions are being reassigned", "its end, or `kafka-reassign-partitions.sh --cancel`")
+    elif path.startswith("/admin/delete_topics/"):
+        topic = path.removeprefix("/admin/delete_topics/")
+        if any(row.topic == topic for row in view.differences.of(DeletedTopic)):
+            yield not_now(
+                f"topic {clean(topic)} is half deleted, and would be again there without records",
+                "the end of its deletion (KA610)",
+            )
+    elif path in _REBUILT or path.startswith(_REBUILT_BELOW):
+        yield costs("Kafka writes it when it needs it", "nothing")
+    else:
+        yield never(
+            "brokers and controller use it, or it is not one of Kafka's that can be made again", f"what is in {clean(path)}"
+        )
+
+
+_REBUILT = ("/admin/preferred_replica_election",)
+_REBUILT_BELOW = ("/config/changes/", "/isr_change_notification/", "/log_dir_event_notification/")
+
+
+def _migration(phase: str | None) -> Iterator[Objection]:
+    if phase in _DUAL:
+        yield never("a KRaft controller writes to ZooKeeper, and would copy all metadata once more", "the state of the migration")
+    elif phase == _PREPARED:
+        yield not_now(
+            "KRaft controllers run beside ZooKeeper, and would begin the migration anew", "the end of the KRaft controllers"
+        )
+    elif phase in {_NO_CONTROLLER, ROLLED_BACK}:
+        yield costs("the migration was rolled back; after this it can begin anew", "where the migration was")
+
+
+def _controller(view: ClusterView, phase: str | None) -> Iterator[Objection]:
+    if phase in _DUAL:
+        yield never("a KRaft controller leads the cluster: a broker would be elected beside it", "one controller for the cluster")
+        return
+    if phase == _NO_CONTROLLER:
+        return  # as the rollback of a migration asks for it
+    if view.controller is not None:
+        loss = PartyLoss(names=(f"broker:{view.controller}",), brokers=frozenset({view.controller}))
+        move = controller_move(view, loss)
+        for candidate in move.cut:
+            yield not_now(
+                f"broker {candidate.node} as the next controller does not reach all brokers (KA302)", "the repair of these paths"
+            )
+        for question in move.not_known:
+            yield unknown_whether(question.what, question.needs)
+        yield costs("another broker is elected, which takes seconds", "changes of leaders until then")

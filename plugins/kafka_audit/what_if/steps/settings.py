@@ -1,0 +1,300 @@
+"""Settings of topics and brokers that are changed while brokers run: whether Kafka takes them, and what they lose."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from kafka_audit.cluster.cordons import cordoned
+from kafka_audit.cluster.given import capped
+from kafka_audit.cluster.unclean import UNCLEAN
+from kafka_audit.cluster.view import ClusterView
+from kafka_audit.configuration.definitions import ConfigError, definitions
+from kafka_audit.configuration.definitions.values import Value
+from kafka_audit.differences.tables import DefaultFactor, TopicOwnSetting
+from kafka_audit.model.package_yaml import package_yaml
+from kafka_audit.model.tables import BrokerApi
+from kafka_audit.model.text import brokers, clean, counted, did_you_mean
+from kafka_audit.what_if.steps.objections import (
+    Objection,
+    costs,
+    keeper,
+    missing_topic,
+    never,
+    not_now,
+    placements,
+    released,
+    unknown_whether,
+)
+
+_POLICY, _MIN_ISR, _TIERED = "cleanup.policy", "min.insync.replicas", "remote.storage.enable"
+_RETENTION = {"retention.ms": "ms", "retention.bytes": "bytes"}
+_UNLIMITED, _HOUR_MS, _MINUTE_MS = -1, 3_600_000, 60_000
+_CONFIGS = "DescribeConfigs on Cluster"
+
+
+@cache
+def _keys() -> Mapping[str, Mapping[str, object]]:
+    found: Mapping[str, Mapping[str, object]] = package_yaml(__package__, "settings.yaml")
+    return found
+
+
+@dataclass(frozen=True, kw_only=True)
+class _SettingChange:
+    """One key of a topic as its rules read it, or a broker's default of it. `before` is None where it is unset everywhere."""
+
+    key: str
+    where: str
+    before: Value
+    after: Value
+    internal: str | None = None
+
+
+def topic_setting(  # noqa: PLR0911 -- the first thing that is not known ends it
+    view: ClusterView, topic: str, key: str, text: str
+) -> Iterator[Objection]:
+    """Yield what stands against a setting of a topic."""
+    release, name = released(view), clean(topic)
+    yield from missing_topic(view, topic)
+    if release is None:
+        yield unknown_whether("which release the brokers run", "an answer to ApiVersions from a broker")
+        return
+    known, own = _keys()["of_topics"], _keys()["topics_alone"]
+    defined = definitions(release)
+    if (key not in known and key not in own) or (key in known and known[key] not in defined):
+        near = did_you_mean(key, [*known, *own])
+        yield not_now(f"Kafka {release} has no setting {clean(key)} of topics{near}: it refuses it", "a setting that exists")
+        return
+    if key in own:
+        yield from _of_topics_alone(view, key, text)
+        return
+    broker_key = str(known[key])
+    try:
+        after = defined[broker_key].value(text)
+    except ConfigError as error:
+        yield not_now(f"Kafka refuses the value: {clean(error.message, 200)}", "a value that Kafka takes")
+        return
+    if key not in {_POLICY, _MIN_ISR, UNCLEAN, "max.message.bytes", *_RETENTION}:
+        return
+    if view.info is None or key not in view.info.topic_keys:
+        yield unknown_whether(f"what {name} sets now: the snapshot is of an earlier version", "a new snapshot")
+        return
+    gap = view.min_isr_gap
+    if gap is not None and gap.topics_unread:
+        yield unknown_whether(f"what {name} sets now: {gap.error}", gap.needs)
+        return
+    own_text = _own(view, topic).get(key)
+    before = _broker_value(view, release, broker_key) if own_text is None else _value(release, broker_key, own_text)
+    if isinstance(before, _UnreadDefault):
+        yield unknown_whether(f"{broker_key} of the brokers, which holds for {name} now", _CONFIGS)
+        return
+    change = _SettingChange(key=key, where=name, before=before, after=after, internal=keeper(topic))
+    policy = _policy(view, release, topic)
+    yield from _effects(change, policy)
+    if key == _MIN_ISR:
+        rows = placements(view, topic)
+        factor = min((len(row.replicas) for row in rows), default=0)
+        fewest = min((len(row.isr or ()) for row in rows), default=0)
+        yield from _min_isr(view, change, factor, fewest)
+
+
+class _UnreadDefault:
+    """Brokers differ, or were not read."""
+
+
+_UNREAD = _UnreadDefault()
+
+
+def _own(view: ClusterView, topic: str) -> Mapping[str, str]:
+    return {row.key: row.value for row in view.differences.of(TopicOwnSetting) if row.topic == topic}
+
+
+def _value(release: str, key: str, text: str) -> Value:
+    try:
+        return definitions(release)[key].value(text)
+    except ConfigError:
+        return None
+
+
+def _broker_value(view: ClusterView, release: str, key: str, only: Sequence[int] = ()) -> Value | _UnreadDefault:
+    """Return what brokers have for a key; retention by hours or minutes counts. `_UNREAD` where they differ or were not read."""
+    found = set()
+    for broker in only or view.brokers:
+        own = view.settings.answers.get(broker)
+        if own is None:
+            return _UNREAD
+        texts = {name: own[name].value for name in (key, "log.retention.minutes", "log.retention.hours") if name in own}
+        value = _value(release, key, texts[key] or "") if texts.get(key) else None
+        if key == "log.retention.ms" and value is None:
+            minutes, hours = texts.get("log.retention.minutes"), texts.get("log.retention.hours")
+            value = int(minutes) * _MINUTE_MS if minutes else int(hours or 168) * _HOUR_MS
+            value = _UNLIMITED if value < 0 else value
+        found.add(value)
+    return found.pop() if len(found) == 1 else _UNREAD
+
+
+def _policy(view: ClusterView, release: str, topic: str | None) -> frozenset[str]:
+    """Return the cleanup policies that hold; both where that is not known."""
+    text = None if topic is None else _own(view, topic).get(_POLICY)
+    value = _broker_value(view, release, "log.cleanup.policy") if text is None else _value(release, "log.cleanup.policy", text)
+    return frozenset(value) if isinstance(value, tuple) else frozenset({"delete", "compact"})
+
+
+def _effects(change: _SettingChange, policy: frozenset[str]) -> Iterator[Objection]:
+    where, before, after = change.where, change.before, change.after
+    if change.key in _RETENTION and "delete" in policy and isinstance(before, int) and isinstance(after, int):
+        if after != _UNLIMITED and (before == _UNLIMITED or after < before):
+            unit, now = _RETENTION[change.key], "without limit" if before == _UNLIMITED else str(before)
+            beyond = f"records of {where} beyond {after} {unit}, in remote storage too"
+            yield never(f"{change.key} falls to {after} ({now} now): Kafka deletes at once what is beyond it", beyond)
+    elif change.key == _POLICY and isinstance(before, tuple) and isinstance(after, tuple) and {*after} - {*before}:
+        for added in sorted({*after} - {*before}):
+            if change.internal is not None:
+                yield never(f"{where} would be cleaned up by {added}", change.internal)
+            elif added == "compact":
+                lost = f"all but the newest record of each key of {where}"
+                yield never("compaction removes older records, and refuses those without a key", lost)
+            else:
+                yield never(f"records of {where} would be deleted by age and size", f"records of {where} beyond its retention")
+    elif change.key == UNCLEAN and after is True and before is not True:
+        lost = f"acknowledged records of {where}, whenever no in-sync replica runs"
+        yield never("a replica that lacks records may become the leader", lost)
+    elif change.key == "max.message.bytes" and isinstance(before, int) and isinstance(after, int) and after < before:
+        yield unknown_whether(
+            f"whether producers write to {where} batches above {after} bytes, which would be refused", "their batch.size"
+        )
+
+
+def _min_isr(view: ClusterView, change: _SettingChange, factor: int, fewest: int) -> Iterator[Objection]:
+    after, before = change.after, change.before
+    if not isinstance(after, int) or not factor:
+        return
+    needed = min(after, factor) if capped(view.of(BrokerApi)) >= view.brokers.keys() else after
+    if after > factor:
+        why = f"{change.where} has {counted(factor, 'replica')}, fewer than {after}"
+        yield not_now(
+            f"{why}: acks=all is refused, since Kafka 3.7 as soon as one is missing",
+            f"{counted(after, 'replica')} of each partition",
+        )
+    elif needed > fewest:
+        why = (
+            f"{fewest} of {counted(factor, 'replica')} of a partition of {change.where} are in sync: acks=all is refused at once"
+        )
+        yield not_now(why, f"{needed} in-sync replicas of each partition")
+    elif after == factor > 1:
+        yield costs("no replica may be missing then", f"writes with acks=all to {change.where} while any replica is out of sync")
+    elif isinstance(before, int) and after < before:
+        yield costs("fewer copies are acknowledged", f"records of {change.where} that {after} replicas have, if these fail")
+
+
+def _of_topics_alone(view: ClusterView, key: str, text: str) -> Iterator[Objection]:
+    if key != _TIERED:
+        if key.endswith("throttled.replicas"):
+            return
+        yield unknown_whether(f"what {clean(key)}={clean(text)} does to the topic", "`kafka-configs.sh --describe --all`")
+    elif text.strip().lower() == "true":
+        off = [
+            broker
+            for broker in view.brokers
+            if (view.settings.running(broker, "remote.log.storage.system.enable").value != "true")
+        ]
+        if off:
+            yield not_now(f"{brokers(off)} run without remote.log.storage.system.enable: Kafka refuses it", "it at every broker")
+    else:
+        yield unknown_whether("whether segments in remote storage are kept", "remote.log.delete.on.disable, remote.copy.disable")
+
+
+def broker_setting(  # noqa: PLR0911 -- as above
+    view: ClusterView, broker: int | None, key: str, text: str
+) -> Iterator[Objection]:
+    """Yield what stands against a setting of a broker, or of all where none is named."""
+    gap, release = view.gap("brokers"), released(view)
+    asked = sorted(view.brokers) if broker is None else [broker]
+    if gap is not None:
+        yield unknown_whether(f"which brokers there are: {gap.error or gap.reason}", gap.needs or "a broker that answers")
+        return
+    if unlisted := [one for one in asked if one not in view.brokers]:
+        yield not_now(f"{brokers(unlisted)} {'is' if len(unlisted) == 1 else 'are'} not registered", "a broker that runs")
+        return
+    silent = [one for one in asked if one not in view.settings.answers]
+    if release is None or silent:
+        yield unknown_whether(f"settings of {brokers(silent or asked)}", _CONFIGS)
+        return
+    base = key.split(".", 3)[3] if key.startswith("listener.name.") and key.count(".") > 2 else key  # noqa: PLR2004 -- words before
+    definition = definitions(release).get(base)
+    if definition is None and base not in _keys()["brokers_alone"]:
+        near = did_you_mean(base, definitions(release))
+        yield not_now(f"Kafka {release} has no setting {clean(key)} of brokers{near}: it has no effect", "a setting that exists")
+        return
+    if base in _keys()["addresses"]:
+        yield not_now(
+            f"{clean(key)} may cut clients and brokers off", "`kafka-audit before-migration --kind listeners-or-security`"
+        )
+        return
+    if base.startswith(("ssl.", "sasl.", "principal.")) or base in _keys()["connections"]:
+        yield unknown_whether(
+            f"whether all clients of {brokers(asked)} still connect", f"`kafka-audit lint` of a file with {clean(key)}"
+        )
+        return
+    try:
+        after = None if definition is None else definition.value(text)
+    except ConfigError as error:
+        yield not_now(f"Kafka refuses the value: {clean(error.message, 200)}", "a value that Kafka takes")
+        return
+    yield from _accepted(view, asked, base, after)
+    yield from _defaults(view, release, asked, base, after, everywhere=broker is None)
+
+
+def _accepted(view: ClusterView, asked: Sequence[int], key: str, after: Value) -> Iterator[Objection]:
+    """Yield why running brokers refuse the change."""
+    if key in _keys()["brokers_alone"]:
+        return
+    rows = {broker: view.settings.answers[broker].get(key) for broker in asked}
+    unknown = [broker for broker, row in rows.items() if row is None or row.read_only is None]
+    fixed = [broker for broker, row in rows.items() if row is not None and row.read_only]
+    if fixed:
+        why = f"{clean(key)} is read-only at {brokers(fixed)}: Kafka refuses it while the broker runs"
+        yield not_now(why, "a line in server.properties, and a restart (`kafka-audit lint FILE --against CLUSTER` first)")
+    elif unknown:
+        yield unknown_whether(f"whether {clean(key)} can be changed at {brokers(unknown)} without a restart", _CONFIGS)
+    if key in _keys()["threads"] and isinstance(after, int):
+        for broker, row in rows.items():
+            now = int(value) if row is not None and (value := row.value or "").isdecimal() else 0
+            if now and not now / 2 <= after <= now * 2:
+                yield not_now(
+                    f"broker {broker} has {clean(key)}={now}: Kafka refuses less than half of it, and more than twice",
+                    f"a value from {-(-now // 2)} to {now * 2}",
+                )
+    if key == "cordoned.log.dirs":
+        closed = frozenset(asked)
+        open_ones = [
+            broker for broker in view.brokers.keys() - closed if not cordoned(view, broker) >= view.log_dirs(broker).keys()
+        ]
+        whole = isinstance(after, tuple) and all("*" in after or {*view.log_dirs(broker)} <= {*after} for broker in asked)
+        if whole and not open_ones:
+            yield not_now("every log dir of every broker would be cordoned: no topic can be created", "a log dir that stays open")
+
+
+def _defaults(  # noqa: PLR0913 -- whose setting it is, and which
+    view: ClusterView, release: str, asked: Sequence[int], key: str, after: Value, *, everywhere: bool
+) -> Iterator[Objection]:
+    """Yield what topics without a setting of their own lose."""
+    of_topics = {str(broker_key): topic_key for topic_key, broker_key in _keys()["of_topics"].items()}
+    topic_key = of_topics.get(key)
+    if topic_key not in {_POLICY, _MIN_ISR, UNCLEAN, "max.message.bytes", *_RETENTION}:
+        return
+    before = _broker_value(view, release, key, asked)
+    if isinstance(before, _UnreadDefault):
+        yield unknown_whether(f"{key} of {brokers(asked)}, which holds now", f"the same value at each, or {_CONFIGS}")
+        return
+    where = "topics without a setting of their own"
+    change = _SettingChange(key=str(topic_key), where=where, before=before, after=after)
+    yield from _effects(change, _policy(view, release, None))
+    if topic_key == _MIN_ISR:
+        gap = view.min_isr_gap
+        if gap is not None and gap.topics_unread:
+            yield unknown_whether(f"which topics set {_MIN_ISR} themselves: {gap.error}", gap.needs)
+        for row in sorted(view.differences.of(DefaultFactor), key=lambda row: row.factor)[:1]:
+            named = _SettingChange(key=_MIN_ISR, where=f"topic {clean(row.first)}", before=change.before, after=after)
+            yield from _min_isr(view, named, row.factor, row.fewest)
+    if not everywhere and topic_key in {_MIN_ISR, UNCLEAN} and len(view.brokers) > 1:
+        yield costs("one broker alone decides otherwise", "the same answer by every leader: set it for all brokers")
