@@ -51,15 +51,6 @@ class Steps:
         assert process.returncode == {"GO": 0, "NOT_NOW": 3, "NEVER": 3, "UNKNOWN": 4}[answer.answer]
         return answer
 
-    def audited(self):
-        config = self.folder / "clusters.yaml"
-        config.write_text(json.dumps({"clusters": {"prod": self.entry}}))
-        where = ["--config", str(config), "--out", str(self.folder / "store"), "--format", "json", "--quiet"]
-        process = self.bed.worker.popen(
-            [sys.executable, "-m", "kafka_audit.cli", "run", "prod", *where], stdout=subprocess.PIPE, cwd=self.folder
-        )
-        return json.loads(process.communicate()[0])
-
     def go(self, text):
         """Demand a go and run its command."""
         answer = self.may(text)
@@ -238,11 +229,6 @@ def voters(steps):
     steps.go("remove-voter 202")
     controllers[202].signal_stop()
     controllers[202].await_end()
-    time.sleep(5)
-    ran = steps.audited()
-    assert ("KA225", "controller/202") in {
-        (one["code"], one["resource"]["name"]) for one in ran["findings"] if one["status"] == "FAIL"
-    }
     steps.entry["controllers"] = [address for address in steps.entry["controllers"] if ".212:" not in address]
     controllers[201].signal_stop(hard=True)
     controllers[201].await_end()
