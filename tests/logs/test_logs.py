@@ -94,6 +94,13 @@ def test_files_of_one_node_are_one_and_a_compose_log_is_several():
     assert [node["node"] for node in diagnosed(compose)["nodes"]] == ["broker 1", "broker 2"]
 
 
+def test_logs_that_were_appended_are_of_their_nodes():
+    document = diagnosed("".join(roll(node, minute) for node in (1, 2, 3) for minute in (0, 30)))
+    assert [node["node"] for node in document["nodes"]] == ["broker 1", "broker 2", "broker 3"]
+    once = diagnosed(roll(1, 0) + roll(1, 30))
+    assert [node["node"] for node in once["nodes"]] == ["broker 1"]
+
+
 def test_two_files_of_one_name_without_an_id_are_two_nodes():
     full = "[2026-11-29 10:00:00,000] ERROR x (kafka.log.LogManager)\njava.io.IOException: No space left on device\n"
     document = diagnosed(**{"a/b/server": full, "c/b/server": full})
@@ -199,3 +206,8 @@ def test_the_command_prints_each_form(tmp_path, capsys):
         assert main(["logs", str(file), "--format", form]) == 3
         assert capsys.readouterr().out.lstrip().startswith(start)
     assert main(["logs", str(tmp_path / "none.log")]) == 2
+    assert main(["logs", str(tmp_path)]) == 3
+    capsys.readouterr()
+    (tmp_path / "empty").mkdir()
+    assert main(["logs", str(tmp_path / "empty")]) == 2
+    assert "is a folder without logs" in capsys.readouterr().err

@@ -3,7 +3,9 @@
 import argparse
 import io
 import json
+import re
 import sys
+from pathlib import Path
 
 from kafka_audit.cli.printing import console
 from kafka_audit.collect.logs.pieces import LogFile
@@ -13,11 +15,13 @@ from kafka_audit.logs.tally import LogTally
 from kafka_audit.model.errors import UsageError
 from kafka_audit.report import log_report
 
+_LOG = re.compile(r"\.(?:log|out)\b")
+
 
 def logs_command(arguments: argparse.Namespace) -> int:
     """Read logs, print the diagnosis; 3 if a cause is named, 4 if something is not explained or was not read."""
     tally = LogTally()
-    for name in arguments.files:
+    for name in [path for named in arguments.files for path in _in_folder(named)]:
         if name == "-":
             tally.read(
                 LogFile(
@@ -31,10 +35,21 @@ def logs_command(arguments: argparse.Namespace) -> int:
         except OSError as error:
             msg = f"{name} cannot be read: {error.strerror}"
             raise UsageError(msg) from error
-    redact = Redaction([who for _, who in tally.writers]) if arguments.redact else str
+    redact = Redaction([who for _, who, _ in tally.writers]) if arguments.redact else str
     document = log_document(tally, redact)
     console.write_result(_rendered(document, arguments.format))
     return exit_code(document)
+
+
+def _in_folder(name: str) -> list[str]:
+    """Return the logs below a folder in the order of their names; any other name as it is."""
+    if name == "-" or not Path(name).is_dir():
+        return [name]
+    found = sorted(str(path) for path in Path(name).rglob("*") if path.is_file() and _LOG.search(path.name))
+    if not found:
+        msg = f"{name} is a folder without logs (*.log, *.log.1, *.log.gz, *.out)"
+        raise UsageError(msg)
+    return found
 
 
 def _rendered(document: dict[str, object], form: str) -> str:

@@ -19,6 +19,9 @@ _MOST_SHAPES = (
     20_000  # different lines that are compared with the catalogue: one takes a millisecond, one that is known microseconds
 )
 _MOST_UNKNOWN, _MOST_VALUES, _MOST_EVENTS = 200, 20, 2_000
+_BACK_MS = 120_000
+"""By so much no log goes back by itself, but at the end of summer time, where both parts name the same node."""
+_MOST_PARTS = 100
 _NUMBERS = re.compile(r"\d+|0x[0-9a-f]+")
 _OWN_ID = re.compile(
     r"\[(?:(?:Partition|LogLoader|Log) \S{1,270}|[A-Z]\w{2,60})(?: listenerType=\w{1,20},)?,? ?(?:dir=\S{1,200} )?"
@@ -143,7 +146,8 @@ class LogTally:
 
     def __init__(self) -> None:
         """Begin with nothing."""
-        self.writers: dict[tuple[str, str], NodeTally] = {}
+        self.writers: dict[tuple[str, str, int], NodeTally] = {}
+        self._parts: dict[tuple[str, str], tuple[int, Stamp | None]] = {}  # of each stream: which, and its newest line so far
         self.errors: list[str] = []
         self.unread = 0  # lines that were not compared with the catalogue, because there were too many different ones
         self._shapes: dict[str, Shape] = {}
@@ -153,24 +157,42 @@ class LogTally:
         for piece in log.pieces():
             self._count(piece)
         for who, stream in log.streams.items():
-            self._close(self._writer(log.name, who), stream)
+            self._close(log.name, who, stream)
         if log.error:
             self.errors.append(log.error)
 
-    def _writer(self, file: str, who: str) -> NodeTally:
-        writer = self.writers.get((file, who))
+    def _writer(self, file: str, who: str, part: int = 1) -> NodeTally:
+        writer = self.writers.get((file, who, part))
         if writer is None:
-            writer = self.writers[file, who] = NodeTally(sources=[f"{file}: {who}" if who else file])
+            named = f"{who} part {part}".strip() if part > 1 else who
+            writer = self.writers[file, who, part] = NodeTally(sources=[f"{file}: {named}" if named else file])
         return writer
 
-    @staticmethod
-    def _close(writer: NodeTally, stream: LogStream) -> None:
-        stamps = [stamp for stamp in (line_stamp(stream.first), line_stamp(stream.last)) if stamp is not None]
-        writer.first, writer.last = min(stamps, default=None), max(stamps, default=None)
+    def _part(self, piece: LogPiece, stamp: Stamp | None) -> NodeTally:
+        """Return whose line it is: where time goes back by minutes, another log was appended (`cat broker-*/server.log`)."""
+        stream = (piece.file, piece.who)
+        part, newest = self._parts.get(stream, (1, None))
+        if stamp is not None:
+            if newest is not None and newest.ms - stamp.ms > _BACK_MS:
+                part, newest = part + 1, None
+            newest = stamp if newest is None or stamp.ms > newest.ms else newest
+            self._parts[stream] = (min(part, _MOST_PARTS), newest)
+        writer = self._writer(*stream, min(part, _MOST_PARTS))
+        if stamp is not None:
+            writer.first = stamp if writer.first is None or stamp.ms < writer.first.ms else writer.first
+            writer.last = newest
+        return writer
+
+    def _close(self, file: str, who: str, stream: LogStream) -> None:
+        writer = self._writer(file, who)
         writer.lines = stream.lines
+        if self._parts.get((file, who), (1, None))[0] == 1:
+            stamps = [stamp for stamp in (line_stamp(stream.first), line_stamp(stream.last)) if stamp is not None]
+            writer.first, writer.last = min(stamps, default=None), max(stamps, default=None)
 
     def _count(self, piece: LogPiece) -> None:
-        writer, text = self._writer(piece.file, piece.who), piece.whole
+        stamp = line_stamp(piece.text)
+        writer, text = self._part(piece, stamp), piece.whole
         key = _NUMBERS.sub("#", text)
         shape = self._shapes.get(key)
         if shape is None:
@@ -178,7 +200,6 @@ class LogTally:
                 self.unread += 1
                 return
             shape = self._shapes[key] = _read_shape(text)
-        stamp = line_stamp(piece.text)
         _take_facts(writer, shape, piece, stamp)
         for name in shape.meanings:
             _seen(writer.meanings, name, piece).add(stamp, piece)
@@ -257,11 +278,13 @@ def nodes_of(tally: LogTally) -> Mapping[str, NodeTally]:
     of_folder = {folder: known for folder, known in ids if folders[folder] == 1}
     found: dict[object, NodeTally] = {}
     for source, writer in tally.writers.items():
-        known = _id_of(writer) or of_folder.get(_folder(source)) or _folder(source) or None
-        if known in found:
-            found[known].merge(writer)
+        first = tally.writers.get((source[0], source[1], 1), writer)
+        known = _id_of(writer) or _id_of(first) or of_folder.get(_folder(source)) or _folder(source) or None
+        key: object = known or source[:2]  # a part that names no node goes on with the log
+        if key in found:
+            found[key].merge(writer)
         elif writer.lines or writer.meanings or writer.faults or writer.unknown:
-            found[known or source] = writer
+            found[key] = writer
     named: dict[str, NodeTally] = {}
     for writer in found.values():
         name = _name(writer, alone=len(found) == 1)
@@ -273,7 +296,7 @@ def _id_of(writer: NodeTally) -> tuple[bool, int] | None:
     return ("zookeeper" in writer.roles, writer.ids.most_common(1)[0][0]) if writer.ids else None
 
 
-def _folder(source: tuple[str, str]) -> str:
+def _folder(source: tuple[str, str, int]) -> str:
     """Return the folder of a file that Kafka's own configuration of logs names, where all are of one node."""
     folder, _, name = source[0].rpartition("/")
     return folder if not source[1] and _OWN_FILE.match(name) else ""

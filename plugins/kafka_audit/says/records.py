@@ -59,7 +59,7 @@ def records(pasted: str) -> list[Record]:
     found: list[Record] = []
     for raw in pasted[:_LONGEST].splitlines()[:_MOST_LINES]:
         line = _without_collectors(_COLOUR.sub("", raw[:_LONGEST_LINE]))
-        if not line.strip():
+        if line.strip() in {"", "--"}:  # between the places that grep -A shows
             continue
         if found and _FRAME.match(line):
             continue
