@@ -48,7 +48,7 @@ def test_a_loss_that_is_not_safe_says_why_and_what_to_do(ask):
     assert printed.out.startswith("Do not stop broker 2: 1 partition of payments would have no leader.\n")
     assert "No leader (1 partition):\n  payments-0\n" in printed.out
     assert printed.out.rstrip().endswith(
-        "What raises the margin:\n- Wait until broker 1 is in sync in 1 of these partitions\n"
+        "What raises the margin:\n- Wait until broker 1 is in sync in 1 partition\n"
         "  kafka-topics.sh --zookeeper zk:2181 --describe --under-replicated-partitions"  # by the APIs it is an old release
     )
 

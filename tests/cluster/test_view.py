@@ -259,7 +259,7 @@ def test_queries_are_given_the_samples_brokers_and_views():
         ("before", "case", 1),
         ("previous", "case-previous", 1),
     ]
-    assert (chosen[0].steady, chosen[0].minutes, chosen[0].controller_epoch, chosen[0].first_zxid) == (True, 0.0, 3, 1000)
+    assert (chosen[0].steady, chosen[0].minutes, chosen[0].controller_epoch, chosen[0].first_zxid) == (True, 60.0, 3, 1000)
     brokers = [row for row in given_of(case, KnownBroker) if row.moment == "now"]
     assert [(row.broker_id, row.min_isr, row.capped, row.returned) for row in brokers] == [
         (0, 2, False, False),

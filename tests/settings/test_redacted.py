@@ -58,7 +58,9 @@ def test_every_key_of_an_entry_is_decided(tmp_path):
     more = FILE + '    controllers: ["c1:9093"]\n'
     with_connection = "clusters: {prod: {kafka_conn_id: kafka_prod}}"
     assert set(shown(tmp_path, more)) | set(shown(tmp_path, with_connection)) == {
-        field.name for field in dataclasses.fields(Cluster)
+        field.name
+        for field in dataclasses.fields(Cluster)
+        if field.name != "asked_topics"  # no key of an entry
     }
 
 

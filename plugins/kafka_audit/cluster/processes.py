@@ -148,8 +148,7 @@ class Processes:
             error = "its log has no line that shows it" if reads else "its log was not read"
             return _undecided(node, error, f"server.log of {party}, in `logs` of the cluster file")
         others = any(read.outcome == "answered" for other in view.reads.of_logs.values() for read in other)
-        waits = any(text in (failed.message or "") for text in ("ContainerCreating", "PodInitializing"))
-        if waits or (others and failed.failure is ReadFailure.NO_FILE and node not in view.brokers_earlier):
+        if others and failed.failure is ReadFailure.NO_FILE and node not in view.brokers_earlier:
             error = "it possibly never started: it has no log where those of other nodes are"
             return Process(node=node, state=ProcessState.NEVER_STARTED, error=error, needs=failed.needs or f"a log of {party}")
         return _undecided(node, f"its log was not read: {failed.error}", failed.needs or f"server.log of {party}")

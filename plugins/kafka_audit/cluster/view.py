@@ -363,7 +363,7 @@ class ClusterView:
     def views_of(self, broker: int) -> tuple[BrokerView, ...]:
         """Return what a broker said in the newest sample when it was asked itself, one view a listener.
 
-        Views that it gave at an address which no broker has registered come with it, such as one of the cluster file.
+        Those of a registered broker at an address that no broker has registered come with them, such as one of the cluster file.
         """
         return self._views_by_broker.get(broker, ())
 
@@ -372,7 +372,7 @@ class ClusterView:
         found: dict[int, tuple[BrokerView, ...]] = {}
         for row in self.newest(BrokerView):
             answered = self.answering_elsewhere.get(row.address) if row.broker_id < 0 else None
-            broker = row.broker_id if answered is None else answered
+            broker = answered if answered is not None and answered in self.brokers else row.broker_id
             found[broker] = (*found.get(broker, ()), row)
         return found
 

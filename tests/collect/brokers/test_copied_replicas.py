@@ -13,7 +13,10 @@ from kafka_audit.collect.brokers.views import ViewBook
 from kafka_audit.model.tables import CoordinatedTransaction, CopiedReplica, Reassignment
 from made_rows import made, of
 
-OPTIONS = ClientOptions(read_s=60.0)
+
+def options():
+    """Return options whose time begins now: a run of all tests is longer than an audit."""
+    return ClientOptions(read_s=60.0)
 
 
 @pytest.fixture
@@ -39,7 +42,7 @@ def test_replicas_are_asked_for_where_one_is_copied():
 
 def copied(broker, *replicas):
     plan = LeaderQuestionPlan(questions={}, offline={}, disks_fail=False, copied={2: replicas})
-    return LeadershipAsker(target_of(broker), 1, OPTIONS, plan).ask()
+    return LeadershipAsker(target_of(broker), 1, options(), plan).ask()
 
 
 @pytest.mark.parametrize("version", range(5))
@@ -62,7 +65,7 @@ def test_sizes_that_are_denied_are_a_failed_read(broker, version):
 
 def coordinated(broker):
     broker.apis |= {65: (0, 0), 66: (0, 2)}
-    return TransactionStateAsker(target_of(broker), 1, OPTIONS, frozenset({"a-0", "b-1"})).ask()
+    return TransactionStateAsker(target_of(broker), 1, options(), frozenset({"a-0", "b-1"})).ask()
 
 
 def test_transactions_of_the_partitions_that_wait_become_rows(broker):
@@ -94,5 +97,5 @@ def test_an_empty_list_is_no_answer_without_the_right(broker):
 
 
 def test_releases_without_the_api_are_not_asked(broker):
-    rows = TransactionStateAsker(target_of(broker), 1, OPTIONS, frozenset({"a-0"})).ask()
+    rows = TransactionStateAsker(target_of(broker), 1, options(), frozenset({"a-0"})).ask()
     assert rows == ()

@@ -30,7 +30,7 @@ def test_only_what_a_topic_sets_for_itself_is_a_row(broker):
 
 
 def test_only_the_keys_that_checks_need_are_asked_for(broker):
-    broker.topic_configs = {"orders": {"retention.ms": "1", "leader.replication.throttled.replicas": "0:1," * MOST}}
+    broker.topic_configs = {"orders": {"flush.ms": "1", "leader.replication.throttled.replicas": "0:1," * MOST}}
     (row,) = asked(broker, ("orders",))
     assert row.key in KEYS
     assert len(row.value) == MOST

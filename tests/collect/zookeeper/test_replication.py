@@ -16,7 +16,7 @@ def settings(**config):
 
 
 def test_what_topics_set_for_themselves_is_told_as_far_as_checks_need_it():
-    rows = look(FakeZookeeper(znodes() | {"/config/topics/orders": settings(min_insync_replicas="2", retention_ms="1")}))
+    rows = look(FakeZookeeper(znodes() | {"/config/topics/orders": settings(min_insync_replicas="2", flush_ms="1")}))
     assert failed(rows) == {}
     assert of(rows, TopicConfig) == [
         TopicConfig(observer="zookeeper", topic="orders", key="min.insync.replicas", value="2"),
