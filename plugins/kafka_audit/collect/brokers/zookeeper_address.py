@@ -15,16 +15,16 @@ from kafka_audit.model.errors import UsageError
 
 _KEY, _ROLES, _IDS = "zookeeper.connect", "process.roles", "/brokers/ids"
 _TARGETS = 3
-_SECONDS, _SESSION_S = 6.0, 2.0
+_SECONDS, _SESSION_S = 4.0, 2.0
 
 
 def zookeeper_of_brokers(cluster: Cluster) -> str | None:
     """Return `zookeeper.connect` of the first bootstrap address whose broker says it, if this host may read there.
 
-    There is no login. None in KRaft, and where no broker may be asked for its settings. It takes six seconds at most.
+    There is no login. None in KRaft, and where no broker may be asked for its settings. It takes four seconds at most.
     """
     budget = Budget(cluster).part(_SECONDS)
-    options = ClientOptions(read_s=_SECONDS / 2, budget=budget, logins=ClusterLogins(cluster, os.environ))
+    options = ClientOptions(read_s=1.5, budget=budget, logins=ClusterLogins(cluster, os.environ))
     for target in bootstrap_targets(cluster, ())[:_TARGETS]:
         settings = _settings(target, options)
         if settings.get(_ROLES):
