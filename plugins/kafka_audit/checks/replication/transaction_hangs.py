@@ -83,12 +83,13 @@ def _coordinated(
 def _unclaimed(view: ClusterView, row: OldTransaction, last: OldTransaction | None) -> Judgement | None:
     """Judge a transaction that no coordinator is known to have, beside what the previous audit saw of it.
 
-    None where nothing says that it stays open.
+    None where its coordinator would have it if it were past its time-out.
     """
     past, waiting = row.older_than_ms > OPEN_FOR_LONG_MS, _is_waited_for(row, last)
     minutes, evidence = row.older_than_ms // _MINUTE_MS, _evidence(row)
+    gap = view.derived(OpenTransactions).gap
     if not past and not waiting:
-        return None
+        return None if gap is None else view.unknown(_resource(row), gap["error"], gap["needs"], evidence)
     if not waiting and (last is None or (since_previous.minutes(view) or 0) < minutes):
         seen = "seen once" if last is None else "seen a short time ago, too"
         error = f"{seen}: its first record is older than {minutes} minutes by the producer's time"
@@ -97,7 +98,6 @@ def _unclaimed(view: ClusterView, row: OldTransaction, last: OldTransaction | No
     confidence = Confidence.MEASURED
     if any(view.settings.get(broker, _TWO_PHASE).value == "true" for broker in view.settings.brokers):
         confidence = Confidence.SUSPECTED
-    gap = view.derived(OpenTransactions).gap
     return view.judge(
         _resource(row),
         Status.FAIL,
