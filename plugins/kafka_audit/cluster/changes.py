@@ -141,6 +141,8 @@ def _value(row: BrokerConfig | None) -> str | None:
 def _controller(view: ClusterView) -> Iterator[Change]:
     if view.state is None or view.state_earlier is None or view.gap("controller") or view.gap_earlier("controller"):
         return
+    if view.state_earlier.controller_epoch is None and view.state_earlier.controller_id is None:
+        return  # ZooKeeper was not asked then
     before, after = _controller_text(view.state_earlier), _controller_text(view.state)
     if before != after:
         yield Change(kind="controller", resource="cluster", before=before, after=after)

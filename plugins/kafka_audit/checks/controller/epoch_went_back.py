@@ -64,6 +64,8 @@ def _of_cluster(view: ClusterView, partitions: EpochChange | None) -> Judgement:
         return view.judge("cluster", Status.FAIL, evidence, confidence=confidence)
     if before is None or after is None:
         error, needs = "/controller_epoch is absent", "a /controller_epoch in both snapshots"
+        if after is not None:
+            error, needs = "the previous snapshot has no controller epoch", "another audit"
         if view.kraft:
             error, needs = "the quorum was not read in both snapshots", "an answer to DescribeQuorum in two snapshots"
         return view.unknown("cluster", error, needs, what=what, before=before, after=after)
