@@ -11,6 +11,7 @@ import contextlib
 import hashlib
 import json
 import os
+import re
 import socket
 import sys
 import threading
@@ -177,7 +178,9 @@ def acls(client: KazooClient, _deadline: float, *, put_in: list[dict[str, str]],
                 held = []
             put(client, path, {"version": 1, "acls": [other for other in held if other != entry] + [entry] * adding})
             if literal:
-                notify(client, "/kafka-acl-changes/acl_changes_", f"{acl['resource']}:{acl['name']}")
+                # Brokers from 2.4 read the constant's name here (ResourceType.fromString), as they write it: TRANSACTIONAL_ID.
+                constant = re.sub("(?<=[a-z])(?=[A-Z])", "_", acl["resource"]).upper()
+                notify(client, "/kafka-acl-changes/acl_changes_", f"{constant}:{acl['name']}")
             else:
                 change = {"version": 1, "resourceType": acl["resource"], "name": acl["name"], "patternType": acl["pattern"]}
                 notify(client, "/kafka-acl-extended-changes/acl_changes_", json.dumps(change))
