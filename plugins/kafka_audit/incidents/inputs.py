@@ -112,22 +112,24 @@ def failed_inputs(view: ClusterView, needs: Iterable[type[Row]], resource: str) 
     of_controllers = sources if about.broker is None else [_SOURCE[table] for table in tables & _OF_QUORUM]
     if RegisteredEndpoint in tables and view.kraft:
         sources += [_SOURCE[BrokerView], _SOURCE[BrokerConfig], _PROPERTIES]  # lists and settings replace registrations
-    return tuple(
+    found = (
         read
         for read in view.last_reads
         if read.outcome == "failed"
         and any(source(read) for source in (of_controllers if read.observer.startswith(_CONTROLLER) else sources))
         and not _of_another(view, read, about)
     )
+    # What brokers say of controllers comes after what they would have said themselves.
+    return tuple(sorted(found, key=lambda read: about.type == "controller" and not read.observer.startswith(_CONTROLLER)))
 
 
 def _of_another(view: ClusterView, read: SourceRead, about: Resource) -> bool:
     """Return whether a read is of a broker that is another node than that of a resource."""
-    kind, _, name = view.reads.resources.get(read.observer, "").partition("/")
-    if kind != "broker" or (about.broker is None and about.type != "controller"):
+    if about.broker is None or not read.observer.startswith(("broker:", "broker@")):
         return False
+    name = view.reads.resources[read.observer].removeprefix("broker/")
     # An address without a known broker may be that of any broker that was not asked under its own name.
-    return about.broker is None or (name != str(about.broker) and (name.isdecimal() or _answered(view, about.broker)))
+    return name != str(about.broker) and (name.isdecimal() or _answered(view, about.broker))
 
 
 def _answered(view: ClusterView, broker: int) -> bool:
