@@ -22,8 +22,9 @@ from kafka_audit.report import gate
 from kafka_audit.report.what_if import losses
 from kafka_audit.what_if.answer import answer
 from kafka_audit.what_if.losses import BROKER, CONTROLLER, PartyLoss, loss_named
+from kafka_audit.what_if.quorums import quorum_gap
 from kafka_audit.what_if.steps import nodes, settings, topics
-from kafka_audit.what_if.steps.objections import Objection, costs, not_now, unknown_whether
+from kafka_audit.what_if.steps.objections import Objection, costs, not_now, unknown_whether, unread
 
 _PHASE, _LEFT = "KA909", "KA917"
 _STARTS = frozenset({"KA310", "KA311", "KA406"})
@@ -74,7 +75,17 @@ def _loss(asked: Asked) -> PartyLoss:
     return loss_named(view, f"{kind}:{node}")
 
 
+def _who_votes(asked: Asked) -> Iterator[Objection]:
+    """Yield that a node may be a controller of a quorum that was not read."""
+    gap = quorum_gap(asked.view)
+    if gap is not None and asked.node not in asked.view.known_brokers:
+        yield unknown_whether(gap.what, gap.needs)
+
+
 def _stopped(asked: Asked) -> Iterator[Objection]:
+    if unread_quorum := [*_who_votes(asked)]:
+        yield from unread_quorum
+        return
     found = answer(asked.view, _loss(asked), bootstrap=asked.bootstrap)
     ways = [text for text, _ in losses.ways_with_commands(found, asked.view)]
     for reason in losses.stops(found):
@@ -95,7 +106,10 @@ def _restarted(asked: Asked) -> Iterator[Objection]:
     for finding in _failing(asked, Severity.HIGH):
         if finding.code in of_start and f"{finding.resource.name}/".startswith(f"{place}/"):
             yield not_now(f"after the restart: {finding.message}", f"{finding.code} to pass", finding.fingerprint)
-    if asked.node not in asked.view.settings.every_file:
+    failed = [read for read in asked.view.last_reads if read.observer == f"properties:{asked.node}" and read.outcome == "failed"]
+    if failed:
+        yield unknown_whether(f"what its server.properties has: {failed[0].error}", failed[0].needs or "the file")
+    elif asked.node not in asked.view.settings.every_file:
         yield costs("its server.properties was not read", "whether it starts with a file that has changed since its last start")
 
 
@@ -155,6 +169,7 @@ def _items(asked: Asked, items: Iterable[HeadedItem]) -> Iterator[Objection]:
 
 def _finalized(asked: Asked) -> Iterator[Objection]:
     yield from _open(asked)
+    yield from unread(asked.view, "brokers", "which brokers there are")
     yield from _items(asked, finalizing_items(asked.view))
 
 
@@ -171,8 +186,10 @@ def _voter_removed(asked: Asked) -> Iterator[Objection]:
 
 
 def _formatted(asked: Asked) -> Iterator[Objection]:
-    loss = _loss(asked)
-    yield from nodes.formatting(asked.view, asked.node, answer(asked.view, loss, bootstrap=asked.bootstrap))
+    if unread_quorum := [*_who_votes(asked)]:
+        yield from unread_quorum
+        return
+    yield from nodes.formatting(asked.view, asked.node, answer(asked.view, _loss(asked), bootstrap=asked.bootstrap))
 
 
 def _znode_deleted(asked: Asked) -> Iterator[Objection]:
