@@ -47,7 +47,7 @@ class KraftCluster(BaseCluster):
         self.cluster_id = _random_id()
         self._jars = jars
         voters = range(FIRST_CONTROLLER, FIRST_CONTROLLER + plan.controllers) if plan.controllers else plan.ids
-        self._directories = {node: _random_id() for node in voters}
+        self.directories = {node: _random_id() for node in voters}
         self.controller_addresses = tuple(f"{self._known_as(node)}:{CONTROLLER_PORT}" for node in voters)
         self._voters = ",".join(f"{node}@{self._known_as(node)}:{CONTROLLER_PORT}" for node in voters)
         self.controllers = {node: self._controller(node, jars) for node in voters if plan.controllers}
@@ -65,7 +65,7 @@ class KraftCluster(BaseCluster):
     @property
     def controller_names(self) -> dict[str, str]:
         """The addresses of controllers by name, for hosts files; empty where controllers have no names."""
-        return {self._known_as(node): self._address(node) for node in self._directories if self.plan.named_controllers}
+        return {self._known_as(node): self._address(node) for node in self.directories if self.plan.named_controllers}
 
     def _host(self, name: str, node: int) -> Host:
         return self._bed.hosts.add(f"{self.plan.name}-{name}", self._address(node))
@@ -143,7 +143,7 @@ class KraftCluster(BaseCluster):
         command = [*first.java(), "kafka.tools.StorageTool", "format", "--cluster-id", self.cluster_id]
         command += ["--config", str(first.config_file), *(part for credential in scram for part in ("--add-scram", credential))]
         if self.plan.dynamic:
-            voters = (f"{voter}:{self._directories[int(voter.partition('@')[0])]}" for voter in self._voters.split(","))
+            voters = (f"{voter}:{self.directories[int(voter.partition('@')[0])]}" for voter in self._voters.split(","))
             command += ["--initial-controllers", ",".join(voters)]
         command += ["--release-version", self.plan.metadata_release] if self.plan.metadata_release else []
         first.host.demand(command, cwd=first.folder)
@@ -153,7 +153,7 @@ class KraftCluster(BaseCluster):
             data.mkdir(parents=True, exist_ok=True)
             _copy_records(formatted, data, votes="controller" in server.properties["process.roles"])
             node = server.properties["node.id"]
-            _write_meta(data, {"cluster.id": self.cluster_id, "node.id": node}, self._directories.get(int(node)))
+            _write_meta(data, {"cluster.id": self.cluster_id, "node.id": node}, self.directories.get(int(node)))
 
     def start_observer(self, node: int) -> Server:
         """Format and start a further controller, which follows a dynamic quorum and has no vote until it is added."""

@@ -104,6 +104,10 @@ class Migration:
         self._await("KRaft controllers take over", lambda: self._logged(_TAKEN_OVER), START_SECONDS)
         self.await_views()
 
+    def has_taken_over(self) -> bool:
+        """Return whether the controllers wrote to both at some time."""
+        return self._logged(_TAKEN_OVER)
+
     def restart_controllers(self) -> None:
         """Restart the controllers: the next leader of the quorum has a higher epoch."""
         for server in self.controllers.values():

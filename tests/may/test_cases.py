@@ -68,8 +68,9 @@ def answered(words):
 def asked(tmp_path_factory):
     """Return each case's cluster and step, by name."""
     names = {f"20260914T180000Z-prod-{number:04}": name for number, name in enumerate(CASES)}
-    worlds = {made: (CASES[name][0], {key: CASES[name][1][key] for key in PARTS if key in CASES[name][1]}) for made, name in names.items()}
-    steps = {made: parse_step(words_of(CASES[name][1], tmp_path_factory.mktemp("plan"))) for made, name in names.items()}
+    cases = {made: CASES[name] for made, name in names.items()}
+    worlds = {made: (world, {key: case[key] for key in PARTS if key in case}) for made, (world, case) in cases.items()}
+    steps = {made: parse_step(words_of(case, tmp_path_factory.mktemp("plan"))) for made, (_, case) in cases.items()}
     return {names[made]: (view, steps[made]) for made, view in views_of(worlds, steps).items()}
 
 

@@ -14,7 +14,7 @@ NEEDED = {
 
 
 def without(view, source):
-    """Return a cluster in which a source could not be read; partitions of asked topics come from the registry, in KRaft from views."""
+    """Return a cluster in which a source could not be read; where asked topics are, the registry says, in KRaft a view."""
     blind = blinded(view, source)
     lists = source.views if view.kraft else source.zookeeper or "RegisteredTopic" in {table.__name__ for table in source.tables}
     rows = {table: () if lists and table in OF_TOPICS else found for table, found in blind.differences.rows.items()}

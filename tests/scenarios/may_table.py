@@ -60,7 +60,7 @@ class Table:
 
     def __init__(self, bed, cluster, folder, kind):
         self.bed, self.cluster, self.folder, self.kind, self.tools = bed, cluster, folder, kind, Tools(bed, cluster)
-        self.rows = []
+        self.rows, self.said = [], ""
         self.reread()
 
     def reread(self):
@@ -96,7 +96,7 @@ class Table:
 
     @contextmanager
     def row(self, cluster, step, wanted, *options):
-        """Ask, then let the block take the step; what it finds otherwise than was said makes the row wrong, and the next follows."""
+        """Ask, then let the block take the step; what it finds otherwise makes the row wrong, and the next follows."""
         found = self.may(step, *options)
         row = Row(cluster=cluster, step=step, wanted=wanted, answer=found.answer, found=found)
         self.rows.append(row)
@@ -119,9 +119,9 @@ class Table:
         return "".join(self.tools.demand(line) for line in found.command.splitlines() if not line.startswith("#"))
 
     def refused(self, command):
-        """Demand that Kafka refuses a command, and return its words."""
+        """Demand that Kafka refuses a command, and return its words; `said` has all of them."""
         completed = self.tools.run(command.replace("BOOTSTRAP", self.tools.bootstrap))
-        output = completed.stdout + completed.stderr
+        self.said = output = completed.stdout + completed.stderr
         said = [line for line in output.splitlines() if _COMPLAINT.match(line)]
         assert said, output
         said = next((line for line in said if "Exception" in line), said[0])
@@ -140,7 +140,8 @@ class Table:
         return path
 
     def executed(self):
-        return f"kafka-reassign-partitions.sh --bootstrap-server BOOTSTRAP --reassignment-json-file {self.folder}/plan.json --execute"
+        run = "kafka-reassign-partitions.sh --bootstrap-server BOOTSTRAP --execute --reassignment-json-file"
+        return f"{run} {self.folder}/plan.json"
 
     def fails(self):
         """Return by function where real clients fail."""
@@ -152,18 +153,22 @@ class Table:
         assert completed.returncode == 0, completed.stderr
         return {function: {*found} for function, found in json.loads(completed.stdout).items()}
 
-    def nothing_fails(self, seconds=60):
+    def nothing_fails(self, seconds=180):
         deadline = time.monotonic() + seconds
         while any((found := self.fails()).values()):
             assert time.monotonic() < deadline, found
         return "every partition takes and gives records"
 
-    def some_fail(self, function, *places, seconds=60):
+    def some_fail(self, function, *places, seconds=180):
         """Wait until clients fail at these places."""
         deadline = time.monotonic() + seconds
         while not {*places} <= (found := self.fails())[function]:
             assert time.monotonic() < deadline, found
-        what = {"produce": "no record is taken", "produce_acks_all": "acks=all is refused", "create_topics": "no topic is created"}
+        what = {
+            "produce": "no record is taken",
+            "produce_acks_all": "acks=all is refused",
+            "create_topics": "no topic is created",
+        }
         return f"{what[function]}: {', '.join(places)}"
 
     def topics(self):
@@ -209,7 +214,7 @@ class Table:
                 assert words[0] == "kafka-storage.sh"
                 server.host.demand([*server.java(), "kafka.tools.StorageTool", *words[1:]], cwd=server.folder)
 
-    def does_not_start(self, server, seconds=60):
+    def does_not_start(self, server, seconds=180):
         """Start a server, which ends by itself; return its last words."""
         log = server.log_dir / "server.log"
         before = len(log.read_text(errors="replace")) if log.is_file() else 0

@@ -79,13 +79,10 @@ def _ignored(view: ClusterView, node: int, lines: Mapping[str, str | None]) -> I
     if _JAAS in lines:
         why = "brokers read listener.name.LISTENER.MECHANISM.sasl.jaas.config, in lower case"
         yield _Ignored(key=_JAAS, why=why)
-    is_of_4 = len(known) == 1 and version_numbers(known[0]) >= (4,)  # it has no such key, which is said below
-    if _is_kraft(view.settings, node) and not is_of_4 and (lines.get(_MIGRATES) or "").strip().lower() != "true":
-        for key in lines:
-            if key.startswith(_ZOOKEEPER):
-                yield _Ignored(key=key, why="in KRaft no node reads ZooKeeper", severity=Severity.LOW)
-    if _IBP in lines and _is_kraft(view.settings, node) and not is_of_4 and does(view, node, "protocol_by_feature"):
-        yield _Ignored(key=_IBP, why="in KRaft the feature metadata.version decides", severity=Severity.LOW)
+    if _is_kraft(view.settings, node) and not (
+        len(known) == 1 and version_numbers(known[0]) >= (4,)
+    ):  # 4.x has no such keys: above
+        yield from _of_old_mode(view, node, lines)
     decides = _min_isr_of_cluster(view, node)
     if decides and lines.get(_MIN_ISR) not in {None, decides}:
         why = f"with eligible leader replicas the value of the cluster holds, which is {decides}"
@@ -94,6 +91,16 @@ def _ignored(view: ClusterView, node: int, lines: Mapping[str, str | None]) -> I
     if session.isdecimal() and not _is_kraft(view.settings, node) and not 2 * _TICK_MS <= int(session) <= 20 * _TICK_MS:
         why = "a ZooKeeper with its usual tickTime of 2,000 ms limits it to 4,000 to 40,000 ms"
         yield _Ignored(key=_SESSION, why=why, severity=Severity.LOW)
+
+
+def _of_old_mode(view: ClusterView, node: int, lines: Mapping[str, str | None]) -> Iterator[_Ignored]:
+    """Yield what a node in KRaft mode before 4.0 does not read."""
+    if (lines.get(_MIGRATES) or "").strip().lower() != "true":
+        for key in lines:
+            if key.startswith(_ZOOKEEPER):
+                yield _Ignored(key=key, why="in KRaft no node reads ZooKeeper", severity=Severity.LOW)
+    if _IBP in lines and does(view, node, "protocol_by_feature"):
+        yield _Ignored(key=_IBP, why="in KRaft the feature metadata.version decides", severity=Severity.LOW)
 
 
 def _min_isr_of_cluster(view: ClusterView, node: int) -> str | None:

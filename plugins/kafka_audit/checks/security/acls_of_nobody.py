@@ -49,7 +49,7 @@ def _other_logins(view: ClusterView) -> Iterator[str]:
         for listener in sorted(between.offered(broker) or ()):
             protocol, offered = between.protocol(broker, listener), view.logins.offered_mechanisms(broker, listener)
             others = sorted(name for name in offered or () if not name.startswith("SCRAM-"))
-            if protocol == "SSL" or (protocol or "").startswith("SASL") and others:
+            if protocol == "SSL" or ((protocol or "").startswith("SASL") and others):
                 yield f"listener {listener} takes logins with {'certificates' if protocol == 'SSL' else others[0]}, too"
         if any(between.settings.running(broker, key).state in {"set", "hidden"} for key in (_BUILDER, *_TOKENS)):
             yield f"broker {broker} builds principals with a class of its own, or takes delegation tokens"
@@ -64,7 +64,7 @@ def _unread(view: ClusterView) -> Iterator[tuple[str, str]]:
         unknown = [
             name
             for name, protocol in protocols.items()
-            if protocol is None or protocol.startswith("SASL") and view.logins.offered_mechanisms(broker, name) is None
+            if protocol is None or (protocol.startswith("SASL") and view.logins.offered_mechanisms(broker, name) is None)
         ]
         if not protocols or unknown:
             yield f"the logins that broker {broker} takes were not read", "DescribeConfigs on Cluster"

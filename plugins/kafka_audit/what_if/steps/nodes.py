@@ -155,10 +155,11 @@ def znode_deletion(  # noqa: C901, PLR0912 -- a branch for each kind of znode
         )
 
 
-_OF_KAFKA = frozenset(
-    "admin brokers cluster config consumers controller controller_epoch feature isr_change_notification kafka-acl kafka-acl-changes"
-    " kafka-acl-extended kafka-acl-extended-changes latest_producer_id_block log_dir_event_notification migration".split()
-)
+_OF_KAFKA = frozenset({
+    "admin", "brokers", "cluster", "config", "consumers", "controller", "controller_epoch", "feature", "isr_change_notification",
+    "kafka-acl", "kafka-acl-changes", "kafka-acl-extended", "kafka-acl-extended-changes", "latest_producer_id_block",
+    "log_dir_event_notification", "migration",
+})  # fmt: skip
 """The first names of Kafka's znodes; others may be of a service that shares ZooKeeper."""
 _REBUILT = ("/admin/preferred_replica_election",)
 _REBUILT_BELOW = ("/config/changes/", "/isr_change_notification/", "/log_dir_event_notification/")

@@ -56,9 +56,7 @@ class _SettingChange:
     internal: str | None = None
 
 
-def topic_setting(  # noqa: PLR0911 -- the first thing that is not known ends it
-    view: ClusterView, topic: str, key: str, text: str
-) -> Iterator[Objection]:
+def topic_setting(view: ClusterView, topic: str, key: str, text: str) -> Iterator[Objection]:
     """Yield what stands against a setting of a topic."""
     release, name = released(view), clean(topic)
     yield from missing_topic(view, topic)
@@ -81,9 +79,15 @@ def topic_setting(  # noqa: PLR0911 -- the first thing that is not known ends it
         yield not_now(f"Kafka refuses the value: {clean(error.message, 200)}", "a value that Kafka takes")
         return
     if key.startswith(_BY_TIME) and isinstance(after, int):
-        yield unknown_whether(f"whether producers write to {name} records further than {after} ms from now, which would be refused", "their clocks")
-    if key not in {*_DECIDES, *_LAGS, _SEGMENT}:
-        return
+        beyond = f"records further than {after} ms from now, which would be refused"
+        yield unknown_whether(f"whether producers write to {name} {beyond}", "their clocks")
+    elif key in {*_DECIDES, *_LAGS, _SEGMENT}:
+        yield from _compared(view, release, topic, key, after)
+
+
+def _compared(view: ClusterView, release: str, topic: str, key: str, after: Value) -> Iterator[Objection]:
+    """Yield what stands against a value by what holds for the topic now."""
+    name, known = clean(topic), _keys()["of_topics"]
     others = {_LARGEST} if key == _SEGMENT else {*_LAGS} if key in _LAGS else {key}
     gap, keys = view.min_isr_gap, () if view.info is None else view.info.topic_keys
     if not others <= {*keys}:
@@ -92,19 +96,21 @@ def topic_setting(  # noqa: PLR0911 -- the first thing that is not known ends it
     if gap is not None and gap.topics_unread:
         yield unknown_whether(f"what {name} sets now: {gap.error}", gap.needs)
         return
-    held = {}
-    for one in others:
-        own_text = _own(view, topic).get(one)
-        held[one] = _broker_value(view, release, known[one]) if own_text is None else _value(release, known[one], own_text)
+    own = _own(view, topic)
+    held = {
+        one: _value(release, known[one], own[one]) if one in own else _broker_value(view, release, known[one]) for one in others
+    }
     if open_ones := [one for one, value in held.items() if isinstance(value, _UnreadDefault)]:
         yield unknown_whether(f"{known[open_ones[0]]} of the brokers, which holds for {name} now", _CONFIGS)
         return
     if key in _LAGS:
         low, high = ((held | {key: after})[one] for one in _LAGS)
         if isinstance(low, int) and isinstance(high, int) and low > high:
-            yield not_now(f"{_LAGS[0]} would be {low}, above {_LAGS[1]}, {high}: Kafka refuses it", f"{_LAGS[0]} below {_LAGS[1]}")
+            why = f"{_LAGS[0]} would be {low}, above {_LAGS[1]}, {high}: Kafka refuses it"
+            yield not_now(why, f"{_LAGS[0]} below {_LAGS[1]}")
         return
-    change = _SettingChange(key=key, where=name, before=held[_LARGEST if key == _SEGMENT else key], after=after, internal=keeper(topic))
+    (before,) = held.values()
+    change = _SettingChange(key=key, where=name, before=before, after=after, internal=keeper(topic))
     yield from _effects(change, _policy(view, release, topic))
     if key == _MIN_ISR:
         rows = placements(view, topic)
