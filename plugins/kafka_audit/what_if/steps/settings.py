@@ -97,7 +97,7 @@ def _compared(view: ClusterView, release: str, topic: str, key: str, after: Valu
         yield unknown_whether(f"what {name} sets now: {gap.error}", gap.needs)
         return
     own = _own(view, topic)
-    held = {
+    held: dict[str, Value | _UnreadDefault] = {
         one: _value(release, known[one], own[one]) if one in own else _broker_value(view, release, known[one]) for one in others
     }
     if open_ones := [one for one, value in held.items() if isinstance(value, _UnreadDefault)]:
@@ -109,7 +109,7 @@ def _compared(view: ClusterView, release: str, topic: str, key: str, after: Valu
             why = f"{_LAGS[0]} would be {low}, above {_LAGS[1]}, {high}: Kafka refuses it"
             yield not_now(why, f"{_LAGS[0]} below {_LAGS[1]}")
         return
-    (before,) = held.values()
+    before = next(value for value in held.values() if not isinstance(value, _UnreadDefault))
     change = _SettingChange(key=key, where=name, before=before, after=after, internal=keeper(topic))
     yield from _effects(change, _policy(view, release, topic))
     if key == _MIN_ISR:
