@@ -121,12 +121,16 @@ class KraftCluster(BaseCluster):
         return [*self.controllers.values(), *(broker.server for broker in self.brokers.values())]
 
     def start(self) -> None:
-        """Format storage, start all servers side by side and wait until every broker lists all, or as `Plan.settle` has it."""
+        """Format storage, start all servers and wait until every broker lists all, or as `Plan.settle` has it."""
         self._bed.say(f"Kafka {self.plan.version}: starting {len(self.controllers)} controller(s), {len(self.brokers)} broker(s)")
         if self.plan.named_controllers:
             for host in (*self.hosts().values(), self._bed.worker):
                 own_names(host, self.folder / "names", hosts=self.controller_names)
         self._format()
+        for server in self.controllers.values():
+            server.launch()
+        if self.plan.dynamic:  # a broker that meets the first elections may wait for its registration for ever
+            self.await_controllers(self.controllers)
         for server in self._servers():
             server.launch()
         self._await_up(self.brokers)

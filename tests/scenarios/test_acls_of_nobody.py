@@ -1,4 +1,4 @@
-"""ACLs of a user who is gone (KA416): found with ZooKeeper and in KRaft, and no longer once the user or the entry is dealt with."""
+"""ACLs of a user who is gone (KA416): found with ZooKeeper and in KRaft, and no longer once user or entry is dealt with."""
 
 import pytest
 
