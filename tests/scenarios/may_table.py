@@ -204,11 +204,11 @@ class Table:
         for path in server.properties["log.dirs"].split(","):
             shutil.rmtree(path, ignore_errors=True)
 
-    def formatted(self, server, found):
+    def formatted(self, server, command):
         """Empty the disks of a server that is down, and run what was printed on its host."""
         self.wipe(server)
         server.write_config()
-        for line in found.command.splitlines():
+        for line in command.splitlines():
             if not line.startswith("#"):
                 words = shlex.split(line.replace("server.properties", str(server.config_file)))
                 assert words[0] == "kafka-storage.sh"

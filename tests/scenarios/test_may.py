@@ -2,7 +2,6 @@
 
 import time
 from dataclasses import replace
-from types import SimpleNamespace
 
 import pytest
 
@@ -123,10 +122,7 @@ def records_end(table):
         server = cluster.brokers[2].server
         table.wipe(server)
         if "process.roles" in server.properties:
-            table.formatted(
-                server,
-                SimpleNamespace(command=f"kafka-storage.sh format --cluster-id {cluster.cluster_id} --config server.properties"),
-            )
+            table.formatted(server, f"kafka-storage.sh format --cluster-id {cluster.cluster_id} --config server.properties")
         cluster.brokers[2].start()
         cluster.await_settled()
         assert table.offsets("single")[1] < 3, table.offsets("single")
@@ -147,7 +143,7 @@ def registrations(table):
         cluster.brokers[last].stop()
         row.happened = table.nothing_fails()
     with table.row("it is down and holds nothing", f"format {last}", "GO") as row:
-        table.formatted(cluster.brokers[last].server, row.found)
+        table.formatted(cluster.brokers[last].server, row.found.command)
         cluster.brokers[last].start()
         cluster.await_settled()
         row.happened = "it starts, and registers"
@@ -229,13 +225,13 @@ def voters(table):
     controllers[202].signal_stop()
     controllers[202].await_end()
     with table.row("it was removed, and is down", "format 202", "GO") as row:
-        table.formatted(controllers[202], row.found)
+        table.formatted(controllers[202], row.found.command)
         row.happened = "its disk is formatted"
     with table.row("it holds a vote", "format 201", "NOT_NOW") as row:
         controllers[201].signal_stop(hard=True)
         controllers[201].await_end()
         form = f"kafka-storage.sh format --cluster-id {cluster.cluster_id} --config server.properties --no-initial-controllers"
-        table.formatted(controllers[201], SimpleNamespace(command=form))
+        table.formatted(controllers[201], form)
         controllers[201].launch()
         row.happened = table.some_fail("create_topics", "cluster")
     controllers[201].signal_stop(hard=True)
@@ -372,7 +368,7 @@ def test_combined(bed, tmp_path):  # noqa: PLR0915 -- row by row on one bed
     nodes[2].start()
     cluster.await_settled()
     with table.row("copies and metadata are elsewhere, and it is down", "format 1", "GO") as row:
-        table.formatted(nodes[1].server, row.found)
+        table.formatted(nodes[1].server, row.found.command)
         nodes[1].start()
         cluster.await_settled()
         row.happened = table.nothing_fails(120)
@@ -455,7 +451,7 @@ def test_upgrade(bed, tmp_path):  # noqa: PLR0915 -- row by row on one bed
         assert "Controller 202 only supports versions" in table.said
     ghost.jars = kafka_jars("4.3.0")
     with table.row("it was removed, and is down", "format 202", "GO") as row:
-        table.formatted(ghost, row.found)
+        table.formatted(ghost, row.found.command)
         ghost.launch()
         row.happened = "it starts, and registers"
     table.awaits("it registers", lambda: table.may("finalize").answer == "GO", 400)
