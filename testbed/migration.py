@@ -187,8 +187,9 @@ class Migration:
 
     def _await(self, what: str, is_so: Callable[[], bool], seconds: float) -> None:
         deadline = time.monotonic() + seconds
+        servers = [*self.controllers.values(), *(broker.server for broker in self._cluster.brokers.values())]
+        watched = [server for server in servers if server.is_running]
         while not is_so():
-            watched = [*self.controllers.values(), *(broker.server for broker in self._cluster.brokers.values())]
             dead = next((server for server in watched if not server.is_running), None)
             if dead is not None:
                 ended = "ended in a migration"

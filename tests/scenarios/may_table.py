@@ -42,6 +42,11 @@ OFFSETS = (
 _COMPLAINT = re.compile(r".*(?:Exception|Error|error|[Rr]efus|cannot|not supported|not support|already|requirement failed).*")
 
 
+def _words(line):
+    """Return what Kafka says in a line, without the names of its packages."""
+    return re.sub(r"\b(?:[a-z]\w*\.)+(?=[A-Z])", "", line.strip()).replace("ExecutionException: ", "").replace("|", "/")[:160]
+
+
 @dataclass
 class Row:
     """One row; `wrong` is why the answer was wrong."""
@@ -110,7 +115,11 @@ class Table:
 
     def judge(self):
         """Demand that no row is wrong."""
-        lines = [f"| {self.kind}: {row.cluster} | `{row.step}` | {row.answer} | {row.happened} |" for row in self.rows]
+        steps = [row.step.replace(f"{self.folder}/", "") for row in self.rows]
+        lines = [
+            f"| {self.kind}: {row.cluster} | `{step}` | {row.answer} | {row.happened} |"
+            for step, row in zip(steps, self.rows, strict=True)
+        ]
         (self.folder / "table.md").write_text("\n".join(lines) + "\n")
         assert [(row.step, row.wrong) for row in self.rows if row.wrong] == []
 
@@ -124,8 +133,7 @@ class Table:
         self.said = output = completed.stdout + completed.stderr
         said = [line for line in output.splitlines() if _COMPLAINT.match(line)]
         assert said, output
-        said = next((line for line in said if "Exception" in line), said[0])
-        return f"refused: {said.strip()[:160]}"
+        return f"refused: {_words(next((line for line in said if 'Exception' in line), said[0]))}"
 
     def alter(self, entity, pair):
         return f"kafka-configs.sh --bootstrap-server BOOTSTRAP --alter --entity-type {entity} --add-config {pair}"
@@ -222,4 +230,4 @@ class Table:
         self.awaits("it ends", lambda: not server.is_running, seconds)
         said = [line for line in log.read_text(errors="replace")[before:].splitlines() if _COMPLAINT.match(line)]
         said = said or [line for line in (server.log_dir / "console.log").read_text().splitlines() if _COMPLAINT.match(line)]
-        return f"it does not start: {(said or ['?'])[-1].strip()[:160]}"
+        return f"it does not start: {_words((said or ['?'])[-1])}"

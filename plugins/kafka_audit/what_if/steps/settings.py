@@ -36,7 +36,7 @@ _DECIDES = frozenset({_POLICY, _MIN_ISR, UNCLEAN, _LARGEST, *_RETENTION})
 _UNLIMITED, _HOUR_MS, _MINUTE_MS = -1, 3_600_000, 60_000
 _CONFIGS, _ELIGIBLE = "DescribeConfigs on Cluster", "eligible.leader.replicas.version"
 _BY_TIME = "message.timestamp."
-_RATE, _REPLICAS = re.compile(r"[0-9]{1,18}"), re.compile(r"\*|[0-9]+:[0-9]+(?:,[0-9]+:[0-9]+)*")
+_RATE, _REPLICAS = re.compile(r"[0-9]{1,18}"), re.compile(r"\*|(?:[0-9]+:[0-9]+(?:, ?[0-9]+:[0-9]+)*)?")
 
 
 @cache
