@@ -14,8 +14,8 @@ OPERATION = "DescribeUserScramCredentials of ACLs"
 
 
 @check(code="KA416", severity=Severity.INFO)
-def acls_of_nobody(view: ClusterView) -> Judgements:
-    """An ACL names a user with whom nobody can log in: no SCRAM credential has this name, and brokers take no other login."""
+def acls_without_login(view: ClusterView) -> Judgements:
+    """An ACL names a user without a login: no SCRAM credential has this name, and brokers take no other logins."""
     between, brokers = view.inter_broker, view.inter_broker.brokers
     if brokers and all(between.authorizer(broker).state == "unset" for broker in brokers):
         yield view.not_applicable("cluster", "no broker runs an authorizer")
@@ -36,10 +36,10 @@ def acls_of_nobody(view: ClusterView) -> Judgements:
     known |= {acl.principal for acl in acls if acl.operation == "ClusterAction"}  # nodes may log in otherwise, at controllers
     known |= {user for broker in brokers for user in between.super_users(broker) or ()}
     named = {acl.principal for acl in acls if acl.principal.startswith(_USER)} - {ANY_PRINCIPAL, ANONYMOUS}
-    nobody = sorted(named - known)
-    where = sorted({f"{acl.resource_type} {acl.resource_name}" for acl in acls if acl.principal in nobody})
-    evidence = {"users": listing(nobody, 5), "resources": listing(where, 5), "count": len(named)}
-    yield view.judge("cluster", Status.FAIL if nobody else Status.PASS, evidence)
+    without = sorted(named - known)
+    where = sorted({f"{acl.resource_type} {acl.resource_name}" for acl in acls if acl.principal in without})
+    evidence = {"users": listing(without, 5), "resources": listing(where, 5), "count": len(named)}
+    yield view.judge("cluster", Status.FAIL if without else Status.PASS, evidence)
 
 
 def _other_logins(view: ClusterView) -> Iterator[str]:
