@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import islice
 
 from kafka_audit.checks import catalogue
 from kafka_audit.cluster.view import ClusterView
@@ -21,12 +22,12 @@ from kafka_audit.model.text import listing
 from kafka_audit.report import gate
 from kafka_audit.report.what_if import losses
 from kafka_audit.what_if.answer import answer
-from kafka_audit.what_if.losses import BROKER, CONTROLLER, PartyLoss, loss_named
+from kafka_audit.what_if.losses import BROKER, CONTROLLER, PartyLoss, every, loss_named
 from kafka_audit.what_if.quorums import quorum_gap
 from kafka_audit.what_if.steps import nodes, settings, topics
-from kafka_audit.what_if.steps.objections import Objection, costs, not_now, unknown_whether, unread
+from kafka_audit.what_if.steps.objections import Objection, Permit, costs, not_now, unknown_whether, unread
 
-_PHASE, _LEFT = "KA909", "KA917"
+_PHASE, _LEFT, _MOST_REASONS = "KA909", "KA917", 3
 _STARTS = frozenset({"KA310", "KA311", "KA406"})
 """Checks of what the next start refuses that need more than files, or that `lint` runs by itself."""
 
@@ -86,16 +87,21 @@ def _stopped(asked: Asked) -> Iterator[Objection]:
     if unread_quorum := [*_who_votes(asked)]:
         yield from unread_quorum
         return
-    found = answer(asked.view, _loss(asked), bootstrap=asked.bootstrap)
-    ways = [text for text, _ in losses.ways_with_commands(found, asked.view)]
-    for reason in losses.stops(found):
-        yield not_now(reason, "; ".join(ways) or "what is missing to run again")
-    for question in found.not_known:
-        if question.decides:
-            yield unknown_whether(question.what, question.needs)
+    yield from _without(asked, _loss(asked))
     runs = asked.view.controller_nodes | asked.view.brokers.keys() | asked.view.unlisted
     if asked.node not in runs and asked.view.gap("brokers") is None:
         yield costs("it does not run now", "nothing: it is lost already")
+
+
+def _without(asked: Asked, loss: PartyLoss, when: str = "") -> Iterator[Objection]:
+    """Yield what stops without a node, and what is not known of it."""
+    found = answer(asked.view, loss, bootstrap=asked.bootstrap)
+    ways = [text for text, _ in losses.ways_with_commands(found, asked.view)]
+    for reason in losses.stops(found):
+        yield not_now(f"{when}{reason}", "; ".join(ways) or "what is missing to run again")
+    for question in found.not_known:
+        if question.decides:
+            yield unknown_whether(f"{when}{question.what}", question.needs)
 
 
 def _restarted(asked: Asked) -> Iterator[Objection]:
@@ -146,6 +152,13 @@ def _print(asked: Asked, code: str, resource: str) -> str:
 def _upgraded(asked: Asked) -> Iterator[Objection]:
     plan = Plan(kind=Kind.ROLLING_UPGRADE, version=asked.step.version, oldest_client=asked.oldest_client)
     yield from _before(asked, plan)
+    for kind in (BROKER, CONTROLLER) if asked.view.kraft else (BROKER,):
+        for loss in every(asked.view, kind):
+            found = _without(asked, loss, f"while {loss.name.replace(':', ' ')} restarts: ")
+            stops = (
+                one for one in found if kind == BROKER or one.permit is Permit.NOT_NOW
+            )  # of quorums the gate says what is open
+            yield from islice(stops, _MOST_REASONS)
 
 
 def _migrated(asked: Asked) -> Iterator[Objection]:

@@ -167,7 +167,7 @@ _REBUILT_BELOW = ("/config/changes/", "/isr_change_notification/", "/log_dir_eve
 
 def _migration(phase: str | None) -> Iterator[Objection]:
     if phase in _DUAL:
-        yield never("a KRaft controller writes to ZooKeeper, and would copy all metadata once more", "the state of the migration")
+        yield never("a KRaft controller writes to ZooKeeper, and no longer does without it", "the way back to ZooKeeper")
     elif phase == _PREPARED:
         yield not_now(
             "KRaft controllers run beside ZooKeeper, and would begin the migration anew", "the end of the KRaft controllers"
