@@ -115,11 +115,8 @@ class Table:
 
     def judge(self):
         """Demand that no row is wrong."""
-        steps = [row.step.replace(f"{self.folder}/", "") for row in self.rows]
-        lines = [
-            f"| {self.kind}: {row.cluster} | `{step}` | {row.answer} | {row.happened} |"
-            for step, row in zip(steps, self.rows, strict=True)
-        ]
+        found = [f"| `{row.step}` | {self.kind}: {row.cluster} | {row.answer} | {row.happened} |" for row in self.rows]
+        lines = [line.replace(f"{self.folder}/", "") for line in found]
         (self.folder / "table.md").write_text("\n".join(lines) + "\n")
         assert [(row.step, row.wrong) for row in self.rows if row.wrong] == []
 

@@ -81,7 +81,7 @@ def settings(table):
 
 def deletions(table):
     with table.in_use():
-        with table.row("a topic that nobody uses, beside one in use", "delete-topic old", "GO") as row:
+        with table.row("an unused topic, beside one in use", "delete-topic old", "GO") as row:
             table.done(row.found)
             row.happened = table.awaits("it is gone", lambda: "old" not in table.topics())
         with table.row("a group reads, a producer writes", "delete-topic busy", "NOT_NOW") as row:
@@ -387,7 +387,7 @@ def test_combined(bed, tmp_path):  # noqa: PLR0915 -- row by row on one bed
         nodes[1].start()
         cluster.await_settled()
         row.happened = table.nothing_fails(120)
-    with table.row("nobody uses it", "delete-topic old", "GO") as row:
+    with table.row("it is not used", "delete-topic old", "GO") as row:
         table.done(row.found)
         row.happened = table.awaits("it is gone", lambda: "old" not in table.topics())
     with table.row("single has one replica", "upgrade 4.4", "NOT_NOW", "--oldest-client", "2.1") as row:
