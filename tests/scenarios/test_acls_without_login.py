@@ -18,7 +18,7 @@ BETWEEN = Listener(protocol="SASL_PLAINTEXT", port=OPEN.port + 1, mechanisms=("S
 
 
 def found_by(audits):
-    finding = finding_of(audits.by_command("far").report, "KA416", "cluster")
+    finding = finding_of(audits.by_command("far", "--all").report, "KA416", "cluster")
     return finding["status"], finding["severity"], finding["evidence"].get("users")
 
 
@@ -44,10 +44,10 @@ def test_without_zookeeper(bed, tmp_path):
     tools = Tools(bed, cluster)
     for user in ("alive", "ghost"):
         acl = f"--add --allow-principal User:{user} --operation Read --topic orders"
-        tools.demand(f"kafka-acls.sh --bootstrap-server {tools.bootstrap} {acl}")
+        tools.demand_as_admin(f"kafka-acls.sh --bootstrap-server {tools.bootstrap} {acl}")
     audits = Audits(bed, cluster, tmp_path / "audits")
     assert found_by(audits) == ("FAIL", "INFO", "User:alive and User:ghost")
     for user, status in (("alive", "FAIL"), ("ghost", "PASS")):
         entity = f"--alter --entity-type users --entity-name {user} --add-config SCRAM-SHA-512=[password=secret]"
-        tools.demand(f"kafka-configs.sh --bootstrap-server {tools.bootstrap} {entity}")
+        tools.demand_as_admin(f"kafka-configs.sh --bootstrap-server {tools.bootstrap} {entity}")
         assert found_by(audits)[0] == status

@@ -48,9 +48,10 @@ def is_read(brokers, topic, number, offset):
 def creates(brokers):
     """Return whether a topic can be created; it is deleted again, for it has one replica."""
     admin = KafkaAdminClient(bootstrap_servers=brokers, request_timeout_ms=8000)
+    name = f"made-{time.time_ns()}"
     try:
-        admin.create_topics([NewTopic(f"made-{time.time_ns()}", 1, 1)], timeout_ms=5000)
-        admin.delete_topics([topic for topic in admin.list_topics() if topic.startswith("made-")], timeout_ms=5000)
+        admin.create_topics([NewTopic(name, 1, 1)], timeout_ms=5000)
+        admin.delete_topics([name], timeout_ms=5000)
     except KafkaError:
         return False
     finally:

@@ -7,8 +7,8 @@ from kafka_audit.configuration.principals import ANONYMOUS
 from kafka_audit.model.tables import ScramUser
 from kafka_audit.model.text import listing
 
-_USER, _BUILDER = "User:", "principal.builder.class"
-_TOKENS = ("delegation.token.secret.key", "delegation.token.master.key")
+_USER, _DEFAULT_SOURCE = "User:", 5  # Kafka's ConfigSource: DEFAULT_CONFIG
+_DECIDE = frozenset({"principal.builder.class", "delegation.token.secret.key", "delegation.token.master.key"})
 _CALLBACK = "sasl.server.callback.handler.class"
 OPERATION = "DescribeUserScramCredentials of ACLs"
 
@@ -51,10 +51,15 @@ def _other_logins(view: ClusterView) -> Iterator[str]:
             others = sorted(name for name in offered or () if not name.startswith("SCRAM-"))
             if protocol == "SSL" or ((protocol or "").startswith("SASL") and others):
                 yield f"listener {listener} takes logins with {'certificates' if protocol == 'SSL' else others[0]}, too"
-        if any(between.settings.running(broker, key).state in {"set", "hidden"} for key in (_BUILDER, *_TOKENS)):
-            yield f"broker {broker} builds principals with a class of its own, or takes delegation tokens"
-    if any(key.endswith(_CALLBACK) for key in between.settings.keys):
-        yield "a callback handler decides about logins"
+        if made_by := sorted(key for key in _set_keys(view, broker) if key in _DECIDE or key.endswith(_CALLBACK)):
+            yield f"broker {broker} sets {made_by[0]}, which makes users in another way"
+
+
+def _set_keys(view: ClusterView, broker: int) -> frozenset[str]:
+    """Return what a broker sets to anything but Kafka's default."""
+    settings = view.inter_broker.settings
+    reported = {key for key, row in settings.reported(broker).items() if row.source != _DEFAULT_SOURCE}
+    return frozenset(reported | settings.every_file.get(broker, {}).keys())
 
 
 def _unread(view: ClusterView) -> Iterator[tuple[str, str]]:

@@ -26,13 +26,18 @@ def _runs(view: ClusterView, node: int) -> bool:
     return node in view.brokers or node in view.unlisted or node in view.followers or answers
 
 
-def _records(view: ClusterView, broker: int) -> Iterator[Objection]:
-    """Yield the partitions without leader of which a broker may have the only records."""
+def _records(view: ClusterView, broker: int, *, kept: bool = False) -> Iterator[Objection]:
+    """Yield the partitions without leader of which a broker may have the only records; `kept` where its disk stays."""
     waiting = waiting_for(view, broker)
     if waiting:
         topic, number = min(waiting)
         what = f"{counted(len(waiting), 'partition')} without leader, such as {clean(topic)}-{number}"
-        yield never(f"broker {broker} may have the only records of {what}", f"all records of {what}")
+        why = f"broker {broker} may have the only records of {what}"
+        yield (
+            not_now(why, f"a start of broker {broker}, and their copies elsewhere")
+            if kept
+            else never(why, f"all records of {what}")
+        )
     elif not all_waiting_known(view):
         what = f"whether broker {broker} has the only records of a partition"
         listed = unknown_whether(f"{what}: not all partitions without leader are listed", "another audit")
@@ -53,7 +58,7 @@ def unregistration(view: ClusterView, broker: int) -> Iterator[Objection]:
     if _runs(view, broker):
         yield not_now(f"broker {broker} runs: its partitions would lose it, and it would register again only after a restart",
                       f"the end of broker {broker}")  # fmt: skip
-    yield from _records(view, broker)
+    yield from _records(view, broker, kept=True)
     held = view.partitions.held_by(broker)
     if held:
         yield not_now(f"{counted(held, 'partition')} have a replica on broker {broker}", "their reassignment to other brokers")
