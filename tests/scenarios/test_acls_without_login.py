@@ -37,7 +37,7 @@ def test_with_zookeeper(bed, tmp_path):
 
 
 def test_without_zookeeper(bed, tmp_path):
-    users = tuple(f"User:{user}" for user in (ADMIN, BROKER, "ANONYMOUS"))
+    users = tuple(f"User:{user}" for user in (ADMIN, BROKER, AUDITOR))
     security = Security(listeners=(OPEN, BETWEEN), inter_broker=BETWEEN.label, authorizer=True, super_users=users)
     cluster = bed.kraft("4.3.0", brokers=3, controllers=1, security=security)
     cluster.create_topic("orders", {0: [0, 1, 2]})

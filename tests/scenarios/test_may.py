@@ -258,7 +258,7 @@ def voters(table):
     controllers[201].await_end()
     time.sleep(15)
     ids = dict(zip((200, 201, 202), (cluster.directories[node] for node in (200, 201, 202)), strict=True))
-    with table.row("the other voter is down", "remove-voter 200", "NOT_NOW") as row:
+    with table.row("the other voter is down", "remove-voter 200", "UNKNOWN") as row:
         row.happened = table.refused(REMOVE.format(200, ids[200]))
 
 
