@@ -47,7 +47,7 @@ class Reads:
     def resources(self) -> Mapping[str, str]:
         """The resource that each asked broker's or controller's reads are about, by observer.
 
-        An address of the cluster file that no broker registered is the broker that the socket says it is; where nobody answers,
+        An address of the cluster file that no broker registered is the broker that the socket says it is; where none answers,
         the one that had it in the previous snapshot and is gone. The logs of a node are its own word, too.
         """
         answered = {
