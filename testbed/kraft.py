@@ -47,7 +47,7 @@ class KraftCluster(BaseCluster):
         self.cluster_id = _random_id()
         self._jars = jars
         voters = range(FIRST_CONTROLLER, FIRST_CONTROLLER + plan.controllers) if plan.controllers else plan.ids
-        self._directories = {node: _random_id() for node in voters}
+        self.directories = {node: _random_id() for node in voters}
         self.controller_addresses = tuple(f"{self._known_as(node)}:{CONTROLLER_PORT}" for node in voters)
         self._voters = ",".join(f"{node}@{self._known_as(node)}:{CONTROLLER_PORT}" for node in voters)
         self.controllers = {node: self._controller(node, jars) for node in voters if plan.controllers}
@@ -65,7 +65,7 @@ class KraftCluster(BaseCluster):
     @property
     def controller_names(self) -> dict[str, str]:
         """The addresses of controllers by name, for hosts files; empty where controllers have no names."""
-        return {self._known_as(node): self._address(node) for node in self._directories if self.plan.named_controllers}
+        return {self._known_as(node): self._address(node) for node in self.directories if self.plan.named_controllers}
 
     def _host(self, name: str, node: int) -> Host:
         return self._bed.hosts.add(f"{self.plan.name}-{name}", self._address(node))
@@ -121,12 +121,16 @@ class KraftCluster(BaseCluster):
         return [*self.controllers.values(), *(broker.server for broker in self.brokers.values())]
 
     def start(self) -> None:
-        """Format storage, start all servers side by side and wait until every broker lists all, or as `Plan.settle` has it."""
+        """Format storage, start all servers and wait until every broker lists all, or as `Plan.settle` has it."""
         self._bed.say(f"Kafka {self.plan.version}: starting {len(self.controllers)} controller(s), {len(self.brokers)} broker(s)")
         if self.plan.named_controllers:
             for host in (*self.hosts().values(), self._bed.worker):
                 own_names(host, self.folder / "names", hosts=self.controller_names)
         self._format()
+        for server in self.controllers.values():
+            server.launch()
+        if self.plan.dynamic:  # a broker that meets the first elections may wait for its registration for ever
+            self.await_controllers(self.controllers)
         for server in self._servers():
             server.launch()
         self._await_up(self.brokers)
@@ -143,7 +147,7 @@ class KraftCluster(BaseCluster):
         command = [*first.java(), "kafka.tools.StorageTool", "format", "--cluster-id", self.cluster_id]
         command += ["--config", str(first.config_file), *(part for credential in scram for part in ("--add-scram", credential))]
         if self.plan.dynamic:
-            voters = (f"{voter}:{self._directories[int(voter.partition('@')[0])]}" for voter in self._voters.split(","))
+            voters = (f"{voter}:{self.directories[int(voter.partition('@')[0])]}" for voter in self._voters.split(","))
             command += ["--initial-controllers", ",".join(voters)]
         command += ["--release-version", self.plan.metadata_release] if self.plan.metadata_release else []
         first.host.demand(command, cwd=first.folder)
@@ -153,7 +157,7 @@ class KraftCluster(BaseCluster):
             data.mkdir(parents=True, exist_ok=True)
             _copy_records(formatted, data, votes="controller" in server.properties["process.roles"])
             node = server.properties["node.id"]
-            _write_meta(data, {"cluster.id": self.cluster_id, "node.id": node}, self._directories.get(int(node)))
+            _write_meta(data, {"cluster.id": self.cluster_id, "node.id": node}, self.directories.get(int(node)))
 
     def start_observer(self, node: int) -> Server:
         """Format and start a further controller, which follows a dynamic quorum and has no vote until it is added."""

@@ -104,6 +104,10 @@ class Migration:
         self._await("KRaft controllers take over", lambda: self._logged(_TAKEN_OVER), START_SECONDS)
         self.await_views()
 
+    def has_taken_over(self) -> bool:
+        """Return whether the controllers wrote to both at some time."""
+        return self._logged(_TAKEN_OVER)
+
     def restart_controllers(self) -> None:
         """Restart the controllers: the next leader of the quorum has a higher epoch."""
         for server in self.controllers.values():
@@ -183,8 +187,9 @@ class Migration:
 
     def _await(self, what: str, is_so: Callable[[], bool], seconds: float) -> None:
         deadline = time.monotonic() + seconds
+        servers = [*self.controllers.values(), *(broker.server for broker in self._cluster.brokers.values())]
+        watched = [server for server in servers if server.is_running]
         while not is_so():
-            watched = [*self.controllers.values(), *(broker.server for broker in self._cluster.brokers.values())]
             dead = next((server for server in watched if not server.is_running), None)
             if dead is not None:
                 ended = "ended in a migration"

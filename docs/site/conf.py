@@ -39,7 +39,7 @@ NAVIGATION = {
     ),
     "Checks": ("/docs/checks/index",),
     "Lint": ("/docs/lint", "/docs/lint-examples", "/docs/differential"),
-    "Restarts and migrations": ("/docs/may", "/docs/what-if", "/docs/migrations"),
+    "Restarts and migrations": ("/docs/may", "/docs/may-table", "/docs/what-if", "/docs/migrations"),
     "Alerts and monitoring": ("/docs/alerts", "/docs/monitoring", "/docs/watch", "/docs/agents"),
     "Security": ("/docs/security", "/SECURITY"),
     "Reference": (

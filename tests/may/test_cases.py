@@ -33,48 +33,45 @@ FIELDS = ["step", "answer", "because", "waits_for", "loses", "read_first", "comm
 
 
 PARTS = ("now", "before", "previous", "samples")
+NOW = datetime(2026, 9, 14, 19, tzinfo=UTC)
 
 
-def answer_each(asked):
-    """Return the answer to each step in a cluster, by name, from an audit of it: all are measured in one pass."""
-    pairs = {name: snapshots(base(), name, {"world": world, "now": {}, **case}) for name, (world, case, _, _) in asked.items()}
-    steps = {name: parse_step(words) for name, (_, _, words, _) in asked.items()}
-    views, found = cluster_views(pairs), {}
+def views_of(worlds, steps):
+    """Return clusters by name with the topics of the steps in them: all are measured in one pass."""
+    pairs = {name: snapshots(base(), name, {"world": world, "now": {}, **case}) for name, (world, case) in worlds.items()}
+    views = cluster_views(pairs)
     with tempfile.TemporaryDirectory() as folder:
         together = measure([pair[0] for pair in pairs.values()], Path(folder))
         rows = {name: rows_of_topics(view, steps[name].topics) for name, view in views.items()}
-        measured = together.differences(rows, OF_TOPICS)
-    for name, view in views.items():
-        findings = findings_of(view, judge(view), [])
-        changed = changes(view)
-        document = build_report(view, None, findings, causes.incidents(view, findings, changed), changed, None)
-        now, options = datetime(2026, 9, 14, 19, tzinfo=UTC), asked[name][3]
-        found[name] = answer_step(
-            Asked(step=steps[name], view=with_rows_of_topics(view, measured[name]), document=document, now=now, **options)
-        )
-    return found
+        found = together.differences(rows, OF_TOPICS)
+    return {name: with_rows_of_topics(view, found[name]) for name, view in views.items()}
+
+
+def answer(view, step, options):
+    """Return the answer to a step by an audit of a cluster."""
+    findings, changed = findings_of(view, judge(view), []), changes(view)
+    document = build_report(view, None, findings, causes.incidents(view, findings, changed), changed, None)
+    return answer_step(Asked(step=step, view=view, document=document, now=NOW, **options))
+
+
+def options_of(case):
+    return {key: tuple(case[key]) for key in ("node_ids",) if key in case}
 
 
 def answered(words):
     """Return the answer to a step in the base's cluster."""
-    return answer_each({"20260914T180000Z-prod-0001": (GROUPS["zookeeper"]["world"], {}, words, {})})[
-        "20260914T180000Z-prod-0001"
-    ]
+    name, step = "20260914T180000Z-prod-0001", parse_step(words)
+    return answer(views_of({name: (GROUPS["zookeeper"]["world"], {})}, {name: step})[name], step, {})
 
 
-@pytest.fixture(scope="module")
-def answers(tmp_path_factory):
-    return answer_each(
-        {
-            f"20260914T180000Z-prod-{number:04}": (
-                world,
-                {key: case[key] for key in PARTS if key in case},
-                words_of(case, tmp_path_factory.mktemp("plan")),
-                {key: tuple(case[key]) for key in ("node_ids",) if key in case},
-            )
-            for number, (world, case) in enumerate(CASES.values())
-        }
-    )
+@pytest.fixture(scope="package")
+def asked(tmp_path_factory):
+    """Return each case's cluster and step, by name."""
+    names = {f"20260914T180000Z-prod-{number:04}": name for number, name in enumerate(CASES)}
+    cases = {made: CASES[name] for made, name in names.items()}
+    worlds = {made: (world, {key: case[key] for key in PARTS if key in case}) for made, (world, case) in cases.items()}
+    steps = {made: parse_step(words_of(case, tmp_path_factory.mktemp("plan"))) for made, (_, case) in cases.items()}
+    return {names[made]: (view, steps[made]) for made, view in views_of(worlds, steps).items()}
 
 
 def words_of(case, folder):
@@ -87,9 +84,9 @@ def words_of(case, folder):
 
 
 @pytest.mark.parametrize("name", CASES)
-def test_a_case(answers, name):
-    _, case = CASES[name]
-    found = answers[f"20260914T180000Z-prod-{list(CASES).index(name):04}"]
+def test_a_case(asked, name):
+    case = CASES[name][1]
+    found = answer(*asked[name], options_of(case))
     plain = found.to_plain()
     assert list(plain) == FIELDS
     assert plain["answer"] == case["answer"], plain

@@ -199,6 +199,17 @@ def test_a_mute_of_a_check_that_this_version_lacks_is_told_and_kept(tmp_path, ca
     assert caplog.records == []
 
 
+def test_a_mute_whose_day_is_over_is_said_and_kept(tmp_path, caplog):
+    entry = "bootstrap: [h:1]\nmute: [{{code: KA101, resource: cluster, reason: r, owner: o, until: {}}}]"
+    with caplog.at_level(logging.WARNING):
+        found = _cluster(tmp_path, entry.format("2020-01-31"))
+        assert len(found.mute) == 1
+        assert "the mute of KA101 ended on 31 Jan 2020; remove the entry" in caplog.records[0].getMessage()
+        caplog.clear()
+        _cluster(tmp_path, entry.format("2999-01-31"))
+    assert caplog.records == []
+
+
 def test_the_example_is_right_and_shows_every_key_of_this_version(tmp_path):
     loaded = settings.load(EXAMPLE, codes=CODES)
     assert list(loaded) == ["prod", "dev"]

@@ -172,6 +172,7 @@ def _collected(  # noqa: PLR0913, PLR0917 -- see `take_snapshot`
         until = time.monotonic() + budget.left() / (1 if cluster.logs is None else 2)
         known = nodes(kept.ids, rows, cluster.limits.brokers)
         rows += properties.read_properties_files(cluster.properties, known, number, cluster.limits.read_s, until, budget)
+    if cluster.zookeeper is None:
         rows += sampler.ask_scram_users(rows, number, budget.part(budget.left() / (1 if cluster.logs is None else 2)))
     if cluster.logs is not None:
         say("reading the end of the logs …")

@@ -108,8 +108,8 @@ def _lines(step: TypedStep, view: ClusterView) -> Iterator[Line]:  # noqa: C901,
         case "format" if view.kraft:
             yield here
             form = "kafka-storage.sh format --cluster-id {id} --config server.properties"
-            votes = step.node in facts.voters and facts.is_dynamic
-            yield run(f"{form} --no-initial-controllers" if votes else form, id=view.cluster_id)
+            controls = step.node not in {*view.known_brokers, *view.quorum.now.fenced}  # a new broker may have it, too
+            yield run(f"{form} --no-initial-controllers" if controls and facts.is_dynamic else form, id=view.cluster_id)
         case "format":
             yield remark("on the host of broker {node}: empty its log.dirs, and start it", node=step.node)
         case "reassign":

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from itertools import islice
 
 from kafka_audit.checks import catalogue
 from kafka_audit.cluster.view import ClusterView
@@ -21,11 +22,12 @@ from kafka_audit.model.text import listing
 from kafka_audit.report import gate
 from kafka_audit.report.what_if import losses
 from kafka_audit.what_if.answer import answer
-from kafka_audit.what_if.losses import BROKER, CONTROLLER, PartyLoss, loss_named
+from kafka_audit.what_if.losses import BROKER, CONTROLLER, PartyLoss, every, loss_named
+from kafka_audit.what_if.quorums import quorum_gap
 from kafka_audit.what_if.steps import nodes, settings, topics
-from kafka_audit.what_if.steps.objections import Objection, costs, not_now, unknown_whether
+from kafka_audit.what_if.steps.objections import Objection, Permit, costs, not_now, unknown_whether, unread
 
-_PHASE, _LEFT = "KA909", "KA917"
+_PHASE, _LEFT, _MOST_REASONS = "KA909", "KA917", 3
 _STARTS = frozenset({"KA310", "KA311", "KA406"})
 """Checks of what the next start refuses that need more than files, or that `lint` runs by itself."""
 
@@ -74,17 +76,32 @@ def _loss(asked: Asked) -> PartyLoss:
     return loss_named(view, f"{kind}:{node}")
 
 
+def _who_votes(asked: Asked) -> Iterator[Objection]:
+    """Yield that a node may be a controller of a quorum that was not read."""
+    gap = quorum_gap(asked.view)
+    if gap is not None and asked.node not in asked.view.known_brokers:
+        yield unknown_whether(gap.what, gap.needs)
+
+
 def _stopped(asked: Asked) -> Iterator[Objection]:
-    found = answer(asked.view, _loss(asked), bootstrap=asked.bootstrap)
-    ways = [text for text, _ in losses.ways_with_commands(found, asked.view)]
-    for reason in losses.stops(found):
-        yield not_now(reason, "; ".join(ways) or "what is missing to run again")
-    for question in found.not_known:
-        if question.decides:
-            yield unknown_whether(question.what, question.needs)
+    if unread_quorum := [*_who_votes(asked)]:
+        yield from unread_quorum
+        return
+    yield from _without(asked, _loss(asked))
     runs = asked.view.controller_nodes | asked.view.brokers.keys() | asked.view.unlisted
     if asked.node not in runs and asked.view.gap("brokers") is None:
         yield costs("it does not run now", "nothing: it is lost already")
+
+
+def _without(asked: Asked, loss: PartyLoss, when: str = "") -> Iterator[Objection]:
+    """Yield what stops without a node, and what is not known of it."""
+    found = answer(asked.view, loss, bootstrap=asked.bootstrap)
+    ways = [text for text, _ in losses.ways_with_commands(found, asked.view)]
+    for reason in losses.stops(found):
+        yield not_now(f"{when}{reason}", "; ".join(ways) or "what is missing to run again")
+    for question in found.not_known:
+        if question.decides:
+            yield unknown_whether(f"{when}{question.what}", question.needs)
 
 
 def _restarted(asked: Asked) -> Iterator[Objection]:
@@ -95,7 +112,10 @@ def _restarted(asked: Asked) -> Iterator[Objection]:
     for finding in _failing(asked, Severity.HIGH):
         if finding.code in of_start and f"{finding.resource.name}/".startswith(f"{place}/"):
             yield not_now(f"after the restart: {finding.message}", f"{finding.code} to pass", finding.fingerprint)
-    if asked.node not in asked.view.settings.every_file:
+    failed = [read for read in asked.view.last_reads if read.observer == f"properties:{asked.node}" and read.outcome == "failed"]
+    if failed:
+        yield unknown_whether(f"what its server.properties has: {failed[0].error}", failed[0].needs or "the file")
+    elif asked.node not in asked.view.settings.every_file:
         yield costs("its server.properties was not read", "whether it starts with a file that has changed since its last start")
 
 
@@ -132,6 +152,13 @@ def _print(asked: Asked, code: str, resource: str) -> str:
 def _upgraded(asked: Asked) -> Iterator[Objection]:
     plan = Plan(kind=Kind.ROLLING_UPGRADE, version=asked.step.version, oldest_client=asked.oldest_client)
     yield from _before(asked, plan)
+    for kind in (BROKER, CONTROLLER) if asked.view.kraft else (BROKER,):
+        for loss in every(asked.view, kind):
+            found = _without(asked, loss, f"while {loss.name.replace(':', ' ')} restarts: ")
+            stops = (
+                one for one in found if kind == BROKER or one.permit is Permit.NOT_NOW
+            )  # of quorums the gate says what is open
+            yield from islice(stops, _MOST_REASONS)
 
 
 def _migrated(asked: Asked) -> Iterator[Objection]:
@@ -155,6 +182,7 @@ def _items(asked: Asked, items: Iterable[HeadedItem]) -> Iterator[Objection]:
 
 def _finalized(asked: Asked) -> Iterator[Objection]:
     yield from _open(asked)
+    yield from unread(asked.view, "brokers", "which brokers there are")
     yield from _items(asked, finalizing_items(asked.view))
 
 
@@ -171,8 +199,10 @@ def _voter_removed(asked: Asked) -> Iterator[Objection]:
 
 
 def _formatted(asked: Asked) -> Iterator[Objection]:
-    loss = _loss(asked)
-    yield from nodes.formatting(asked.view, asked.node, answer(asked.view, loss, bootstrap=asked.bootstrap))
+    if unread_quorum := [*_who_votes(asked)]:
+        yield from unread_quorum
+        return
+    yield from nodes.formatting(asked.view, asked.node, answer(asked.view, _loss(asked), bootstrap=asked.bootstrap))
 
 
 def _znode_deleted(asked: Asked) -> Iterator[Objection]:
@@ -188,6 +218,8 @@ def _reassigned(asked: Asked) -> Iterator[Objection]:
     yield from topics.reassignment(asked.view, asked.step.moves)
     targets = {broker for move in asked.step.moves for broker in move.replicas}
     for finding in _failing(asked, Severity.HIGH):
+        if catalogue()[finding.code].family == "audit":
+            continue  # of gaps each rule says what counts
         kind, _, rest = finding.resource.name.partition("/")
         name = rest.partition("/")[0]
         if kind == "broker" and name.isdecimal() and int(name) in targets:

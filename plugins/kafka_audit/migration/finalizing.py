@@ -59,18 +59,19 @@ def _level(view: ClusterView) -> Iterator[HeadedItem]:
 def _protocol(view: ClusterView) -> Iterator[HeadedItem]:
     known = {broker: minor_releases(view, broker) for broker in view.inter_broker.brokers}
     unknown = [broker for broker, found in known.items() if found is None or found[0] != found[1]]
-    current, minors = protocol_in_use(view), {found[0] for found in known.values() if found is not None}
+    ranges = [found for found in known.values() if found is not None]
+    current, oldest = protocol_in_use(view), min((low for low, _ in ranges), default=())
     if view.newest(Migration):
         message = "A migration to KRaft is not finished"
         yield gate_item("blockers", "KA909", "cluster", message, "Finish or roll back the migration first.")
-    if unknown or not known or not current:
+    if ranges and max(low for low, _ in ranges) > min(high for _, high in ranges):
+        message = "Brokers run different releases: the upgrade of the software is in progress"
+        yield gate_item("blockers", "KA703", "cluster", message, "Upgrade every broker first.")
+    elif unknown or not known or not current:
         who = brokers(unknown) if unknown else "any broker"
         message = f"Cannot determine which release {who} runs, or the protocol in use"
         yield gate_item("not_known", "KA703", "cluster", message, "Needed: DescribeConfigs on Cluster, at every broker")
-    elif len(minors) > 1:
-        message = "Brokers run different releases: the upgrade of the software is in progress"
-        yield gate_item("blockers", "KA703", "cluster", message, "Upgrade every broker first.")
-    elif version_numbers(clean(current)) >= min(minors):
+    elif version_numbers(clean(current)) >= oldest:
         message = f"The protocol is {clean(current)} already: nothing is left to finalize"
         yield gate_item("information", "KA703", "cluster", message)
     else:

@@ -4,6 +4,7 @@ import os
 import re
 from collections.abc import Collection, Mapping
 from dataclasses import fields
+from datetime import UTC, datetime
 from types import MappingProxyType
 from typing import NoReturn
 
@@ -293,10 +294,13 @@ def _mute(item: Item, codes: Collection[str] | None) -> Mute:
         )
     if codes is not None and code not in codes:  # of a version to come or long gone: one file may serve several
         given["code"].warn(f"{code} is not a check of this version, and the mute has no effect{did_you_mean(code, codes)}")
+    until = given["until"].day() if "until" in given else None
+    if until is not None and until < datetime.now(UTC).date():
+        given["until"].warn(f"the mute of {code} ended on {until:%d %b %Y}; remove the entry, or repeat what it accepts")
     return Mute(
         code=code,
         resource=given["resource"].text(),
         reason=given["reason"].text(),
         owner=given["owner"].text(),
-        until=given["until"].day() if "until" in given else None,
+        until=until,
     )

@@ -21,6 +21,7 @@ from kafka_audit.model.cluster import Cluster, Security
 from kafka_audit.model.errors import UsageError
 from kafka_audit.model.quorum import LATE_MS, behind_ms, late
 from kafka_audit.model.tables import (
+    Acl,
     BrokerConfig,
     BrokerFeature,
     BrokerView,
@@ -304,6 +305,23 @@ def test_scram_users_are_asked_for_by_name_and_never_all():
 def test_without_a_login_to_look_for_nothing_is_asked():
     keeper = Keeper(2, {50: (0, 0)})
     assert scram_rows(keeper, login("plain", "PLAIN")) == ()
+    assert keeper.requests == []
+
+
+def test_users_that_acls_name_are_asked_for_apart():
+    keeper = Keeper(2, {50: (0, 0)})
+    acls = [made(Acl, principal=principal) for principal in ("User:kafka", "User:gone", "User:*", "Group:g")]
+    rows = scram_rows(keeper, *acls)
+    assert {row.user for row in of(rows, ScramUser)} == {"kafka"}
+    assert outcomes(rows) == {"DescribeUserScramCredentials of ACLs": "answered"}
+    (request,) = [request for key, _, request in keeper.requests if key == 50]
+    names = {user.name for user in DescribeUserScramCredentialsRequest.decode(request, version=0, header=True).users}
+    assert names == {"kafka", "gone"}
+
+
+def test_more_users_of_acls_than_one_request_asks_for_are_not_asked_in_part():
+    keeper = Keeper(2, {50: (0, 0)})
+    assert scram_rows(keeper, *(made(Acl, principal=f"User:u{number}") for number in range(101))) == ()
     assert keeper.requests == []
 
 

@@ -19,7 +19,8 @@ _PREFIX = re.compile(r"listener\.name\.([^.]+)\.(.+)", re.IGNORECASE)
 _JAAS, _IBP, _MIN_ISR = "sasl.jaas.config", "inter.broker.protocol.version", "min.insync.replicas"
 _ADDRESSES = frozenset({"advertised.host.name", "advertised.port", "host.name", "port"})
 _SUPER, _MISPLACED = "super.users", re.compile(r",\s*User:")
-_SESSION, _TICK_MS = "zookeeper.session.timeout.ms", 2000
+_ZOOKEEPER, _MIGRATES = "zookeeper.", "zookeeper.metadata.migration.enable"
+_SESSION, _TICK_MS = f"{_ZOOKEEPER}session.timeout.ms", 2000
 _LISTENERS = (INSTEAD, KEY)
 _OTHERS = ("inter.broker.listener.name", "control.plane.listener.name", CONTROLLERS)
 
@@ -54,9 +55,14 @@ def _of_nodes(view: ClusterView) -> Judgements:
         found = {ignored.key: ignored for ignored in _ignored(view, node, lines) if _KEY.fullmatch(ignored.key)}
         for ignored in found.values():
             facts = {"broker": node, "who": who, "key": ignored.key, "why": ignored.why, "meant": ignored.meant}
+            facts["of_old_mode"] = _is_kraft(settings, node) and (ignored.key == _IBP or ignored.key.startswith(_ZOOKEEPER))
             yield view.judge(f"{party}/config/{ignored.key}", Status.FAIL, facts, severity=ignored.severity)
         if not found:
             yield view.judge(party, Status.PASS, who=who)
+
+
+def _is_kraft(settings: Settings, node: int) -> bool:
+    return bool(settings.get(node, ROLES).value)
 
 
 def _ignored(view: ClusterView, node: int, lines: Mapping[str, str | None]) -> Iterator[_Ignored]:
@@ -73,17 +79,28 @@ def _ignored(view: ClusterView, node: int, lines: Mapping[str, str | None]) -> I
     if _JAAS in lines:
         why = "brokers read listener.name.LISTENER.MECHANISM.sasl.jaas.config, in lower case"
         yield _Ignored(key=_JAAS, why=why)
-    is_of_4 = len(known) == 1 and version_numbers(known[0]) >= (4,)  # it has no such key, which is said below
-    if _IBP in lines and view.settings.get(node, ROLES).value and not is_of_4 and does(view, node, "protocol_by_feature"):
-        yield _Ignored(key=_IBP, why="in KRaft the feature metadata.version decides", severity=Severity.LOW)
+    if _is_kraft(view.settings, node) and not (
+        len(known) == 1 and version_numbers(known[0]) >= (4,)
+    ):  # 4.x has no such keys: above
+        yield from _of_old_mode(view, node, lines)
     decides = _min_isr_of_cluster(view, node)
     if decides and lines.get(_MIN_ISR) not in {None, decides}:
         why = f"with eligible leader replicas the value of the cluster holds, which is {decides}"
         yield _Ignored(key=_MIN_ISR, why=why)
     session = (lines.get(_SESSION) or "").strip()
-    if session.isdecimal() and not 2 * _TICK_MS <= int(session) <= 20 * _TICK_MS:
+    if session.isdecimal() and not _is_kraft(view.settings, node) and not 2 * _TICK_MS <= int(session) <= 20 * _TICK_MS:
         why = "a ZooKeeper with its usual tickTime of 2,000 ms limits it to 4,000 to 40,000 ms"
         yield _Ignored(key=_SESSION, why=why, severity=Severity.LOW)
+
+
+def _of_old_mode(view: ClusterView, node: int, lines: Mapping[str, str | None]) -> Iterator[_Ignored]:
+    """Yield what a node in KRaft mode before 4.0 does not read."""
+    if (lines.get(_MIGRATES) or "").strip().lower() != "true":
+        for key in lines:
+            if key.startswith(_ZOOKEEPER):
+                yield _Ignored(key=key, why="in KRaft no node reads ZooKeeper", severity=Severity.LOW)
+    if _IBP in lines and does(view, node, "protocol_by_feature"):
+        yield _Ignored(key=_IBP, why="in KRaft the feature metadata.version decides", severity=Severity.LOW)
 
 
 def _min_isr_of_cluster(view: ClusterView, node: int) -> str | None:

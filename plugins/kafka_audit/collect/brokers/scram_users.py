@@ -1,9 +1,10 @@
-"""SCRAM users where there is no ZooKeeper to list them: those that brokers log in as, asked for by name at one broker.
+"""SCRAM users where there is no ZooKeeper to list them: those that brokers log in as or ACLs name, asked by name at one broker.
 
 Never all users: DescribeUserScramCredentials without names ends in a NullPointerException and a time-out (3.9.1, 4.3.0).
 """
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 
 from kafka.protocol.admin import DescribeUserScramCredentialsRequest
 
@@ -12,19 +13,20 @@ from kafka_audit.clients.read_error import ReadError
 from kafka_audit.clients.targets import Target
 from kafka_audit.collect.brokers import answers
 from kafka_audit.collect.rows.source_reads import CLUSTER_DENIED, MAY_DESCRIBE, Asking
+from kafka_audit.configuration.authorization import ANY_PRINCIPAL
 from kafka_audit.model.read_failure import ReadFailure
-from kafka_audit.model.tables import BrokerView, PropertyLogin, QuorumView, Row, ScramUser
+from kafka_audit.model.tables import Acl, BrokerView, PropertyLogin, QuorumView, Row, ScramUser
 
-OPERATION = "DescribeUserScramCredentials"
+OPERATION, OF_ACLS = "DescribeUserScramCredentials", "DescribeUserScramCredentials of ACLs"
 
 _NOT_FOUND = 91  # RESOURCE_NOT_FOUND: the user has no credential
 _MECHANISMS = {1: "SCRAM-SHA-256", 2: "SCRAM-SHA-512"}
-_MOST = 100
+_MOST, _USER = 100, "User:"
 _NEEDS = {CLUSTER_DENIED: MAY_DESCRIBE}
 
 
 def read_scram_users(rows: Iterable[Row], protocol: str, sample: int, options: ClientOptions) -> tuple[Row, ...]:
-    """Return the credentials of those users, and the row of the read; nothing if no file names such a login, or without a leader.
+    """Return the credentials of those users, and a row for each of the two reads; none without names, or without a leader.
 
     Args:
         rows: of the snapshot, server.properties included.
@@ -34,14 +36,19 @@ def read_scram_users(rows: Iterable[Row], protocol: str, sample: int, options: C
     """
     found = list(rows)
     logins = [login for login in found if isinstance(login, PropertyLogin) and login.side == "client"]
-    users = sorted({login.username for login in logins if login.mechanism.startswith("SCRAM-")})[:_MOST]
+    of_files = sorted({login.username for login in logins if login.mechanism.startswith("SCRAM-")})[:_MOST]
+    principals = {row.principal for row in found if isinstance(row, Acl) and row.principal.startswith(_USER)} - {ANY_PRINCIPAL}
+    of_acls = sorted(principal.removeprefix(_USER) for principal in principals) if len(principals) <= _MOST else []
     target = _target(found, protocol, sample)
-    if not users or target is None:
+    if target is None:
         return ()
     asking = Asking(sample=sample, observer=target.observer, target=target.address)
     reads: list[Row] = []
-    reported = asking.read(reads, OPERATION, lambda: _ask(target, users, options))
-    return (*reads, *(reported or ()))
+    reported: dict[Row, None] = {}
+    for operation, users in ((OPERATION, of_files), (OF_ACLS, of_acls)):
+        if users:
+            reported |= dict.fromkeys(asking.read(reads, operation, partial(_ask, target, users, options)) or ())
+    return (*reads, *reported)
 
 
 def _ask(target: Target, users: Sequence[str], options: ClientOptions) -> tuple[ScramUser, ...]:

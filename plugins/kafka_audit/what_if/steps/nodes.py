@@ -13,7 +13,8 @@ from kafka_audit.what_if import topics
 from kafka_audit.what_if.answer import Answer
 from kafka_audit.what_if.losses import PartyLoss
 from kafka_audit.what_if.moves import controller_move
-from kafka_audit.what_if.steps.objections import Objection, costs, never, not_now, unknown_whether
+from kafka_audit.what_if.quorums import quorum_gap
+from kafka_audit.what_if.steps.objections import Objection, costs, never, not_now, unknown_whether, unread
 
 _REGISTERED = re.compile(r"/brokers/ids/([0-9]{1,10})")
 _DUAL = frozenset({"dual write", "brokers change", "brokers changed", "not finalised"})
@@ -25,19 +26,22 @@ def _runs(view: ClusterView, node: int) -> bool:
     return node in view.brokers or node in view.unlisted or node in view.followers or answers
 
 
-def _records(view: ClusterView, broker: int) -> Iterator[Objection]:
-    """Yield the partitions without leader of which a broker may have the only records."""
+def _records(view: ClusterView, broker: int, *, kept: bool = False) -> Iterator[Objection]:
+    """Yield the partitions without leader of which a broker may have the only records; `kept` where its disk stays."""
     waiting = waiting_for(view, broker)
     if waiting:
         topic, number = min(waiting)
         what = f"{counted(len(waiting), 'partition')} without leader, such as {clean(topic)}-{number}"
-        yield never(f"broker {broker} may have the only records of {what}", f"all records of {what}")
-    elif not all_waiting_known(view):
-        gap = view.gap("topics")
-        why = (gap.error or gap.reason) if gap else "not all partitions without leader are listed"
-        yield unknown_whether(
-            f"whether broker {broker} has the only records of a partition: {why}", (gap and gap.needs) or "another audit"
+        why = f"broker {broker} may have the only records of {what}"
+        yield (
+            not_now(why, f"a start of broker {broker}, and their copies elsewhere")
+            if kept
+            else never(why, f"all records of {what}")
         )
+    elif not all_waiting_known(view):
+        what = f"whether broker {broker} has the only records of a partition"
+        listed = unknown_whether(f"{what}: not all partitions without leader are listed", "another audit")
+        yield from [*unread(view, "topics", what)] or [listed]
 
 
 def unregistration(view: ClusterView, broker: int) -> Iterator[Objection]:
@@ -45,6 +49,8 @@ def unregistration(view: ClusterView, broker: int) -> Iterator[Objection]:
     if not view.kraft:
         yield not_now("with ZooKeeper a registration ends with the session of its broker", "nothing: there is no such command")
         return
+    if (gap := quorum_gap(view)) is not None:
+        yield unknown_whether(gap.what, gap.needs)
     if broker in view.quorum.now.voters:
         yield not_now(
             f"node {broker} is a voter of the metadata quorum", f"`kafka-audit may {view.snapshot.cluster} remove-voter {broker}`"
@@ -52,14 +58,16 @@ def unregistration(view: ClusterView, broker: int) -> Iterator[Objection]:
     if _runs(view, broker):
         yield not_now(f"broker {broker} runs: its partitions would lose it, and it would register again only after a restart",
                       f"the end of broker {broker}")  # fmt: skip
-    yield from _records(view, broker)
+    yield from _records(view, broker, kept=True)
     held = view.partitions.held_by(broker)
     if held:
         yield not_now(f"{counted(held, 'partition')} have a replica on broker {broker}", "their reassignment to other brokers")
     if broker in view.quorum.now.fenced or _runs(view, broker):
         return
     asked = any(read.operation == "DescribeCluster" and read.outcome == "answered" for read in view.last_reads)
-    if view.gap("brokers") is not None or not asked:
+    if gaps := [*unread(view, "brokers", f"whether broker {broker} is registered")]:
+        yield from gaps
+    elif not asked:
         yield unknown_whether(f"whether broker {broker} is registered", "an answer to DescribeCluster from a broker")
     elif _lists_fenced(view):
         yield not_now(f"broker {broker} is not registered: Kafka refuses", "nothing: nothing is left of it")
@@ -122,7 +130,7 @@ def znode_deletion(  # noqa: C901, PLR0912 -- a branch for each kind of znode
         yield unknown_whether(
             f"what is in ZooKeeper: {failed[0].operation}: {failed[0].error}", failed[0].needs or "a ZooKeeper that answers"
         )
-    elif phase == _FINISHED:
+    elif phase == _FINISHED and path.split("/")[1] in _OF_KAFKA:
         yield costs("the migration has ended, and no broker reads ZooKeeper", "nothing that Kafka uses")
     elif path == "/migration":
         yield from _migration(phase)
@@ -152,13 +160,19 @@ def znode_deletion(  # noqa: C901, PLR0912 -- a branch for each kind of znode
         )
 
 
+_OF_KAFKA = frozenset({
+    "admin", "brokers", "cluster", "config", "consumers", "controller", "controller_epoch", "feature", "isr_change_notification",
+    "kafka-acl", "kafka-acl-changes", "kafka-acl-extended", "kafka-acl-extended-changes", "latest_producer_id_block",
+    "log_dir_event_notification", "migration",
+})  # fmt: skip
+"""The first names of Kafka's znodes; others may be of a service that shares ZooKeeper."""
 _REBUILT = ("/admin/preferred_replica_election",)
 _REBUILT_BELOW = ("/config/changes/", "/isr_change_notification/", "/log_dir_event_notification/")
 
 
 def _migration(phase: str | None) -> Iterator[Objection]:
     if phase in _DUAL:
-        yield never("a KRaft controller writes to ZooKeeper, and would copy all metadata once more", "the state of the migration")
+        yield never("a KRaft controller writes to ZooKeeper, and no longer does without it", "the way back to ZooKeeper")
     elif phase == _PREPARED:
         yield not_now(
             "KRaft controllers run beside ZooKeeper, and would begin the migration anew", "the end of the KRaft controllers"

@@ -63,6 +63,20 @@ def costs(why: str, loses: str) -> Objection:
     return Objection(permit=Permit.GO, why=why, loses=loses)
 
 
+def unread(view: ClusterView, part: str, what: str) -> Iterator[Objection]:
+    """Yield that a part of the registry was not read, if it was not."""
+    gap = view.gap(part)
+    if gap is not None:
+        yield unknown_whether(f"{what}: {gap.error or gap.reason}", gap.needs or "views of two brokers")
+
+
+def read_failed(view: ClusterView, operation: str, what: str) -> Iterator[Objection]:
+    """Yield that a read failed, if each of its kind did."""
+    reads = [read for read in view.last_reads if read.operation == operation]
+    if reads and all(read.outcome == "failed" for read in reads):
+        yield unknown_whether(f"{what}: {reads[0].error}", reads[0].needs or "another audit")
+
+
 def placements(view: ClusterView, topic: str) -> tuple[TopicPlacement, ...]:
     """Return the partitions of an asked topic, in order; none where it was not found."""
     found = (row for row in view.differences.of(TopicPlacement) if row.topic == topic)
@@ -71,11 +85,10 @@ def placements(view: ClusterView, topic: str) -> tuple[TopicPlacement, ...]:
 
 def missing_topic(view: ClusterView, topic: str) -> Iterator[Objection]:
     """Yield why there is no partition of a topic to speak of, nothing where there are some."""
-    gap = view.gap("topics")
     if placements(view, topic):
         return
-    if gap is not None:
-        yield unknown_whether(f"topics were not read: {gap.error or gap.reason}", gap.needs or "a view of two brokers")
+    if gap := [*unread(view, "topics", "which topics there are")]:
+        yield from gap
     elif view.kraft and any(view.inter_broker.authorizer(broker).state != "unset" for broker in view.brokers):
         yield unknown_whether(
             f"no view lists topic {clean(topic)}, and brokers leave out what the auditor may not describe",

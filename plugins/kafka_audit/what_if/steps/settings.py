@@ -1,5 +1,6 @@
 """Settings of topics and brokers that are changed while brokers run: whether Kafka takes them, and what they lose."""
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -24,17 +25,23 @@ from kafka_audit.what_if.steps.objections import (
     placements,
     released,
     unknown_whether,
+    unread,
 )
 
-_POLICY, _MIN_ISR, _TIERED = "cleanup.policy", "min.insync.replicas", "remote.storage.enable"
+_POLICY, _MIN_ISR, _TIERED, _LARGEST = "cleanup.policy", "min.insync.replicas", "remote.storage.enable", "max.message.bytes"
+_SEGMENT, _LAGS = "segment.bytes", ("min.compaction.lag.ms", "max.compaction.lag.ms")
 _RETENTION = {"retention.ms": "ms", "retention.bytes": "bytes"}
+_DECIDES = frozenset({_POLICY, _MIN_ISR, UNCLEAN, _LARGEST, *_RETENTION})
+"""Settings of topics of which a change is compared with what holds now."""
 _UNLIMITED, _HOUR_MS, _MINUTE_MS = -1, 3_600_000, 60_000
-_CONFIGS = "DescribeConfigs on Cluster"
+_CONFIGS, _ELIGIBLE = "DescribeConfigs on Cluster", "eligible.leader.replicas.version"
+_BY_TIME = "message.timestamp."
+_RATE, _REPLICAS = re.compile(r"[0-9]{1,18}"), re.compile(r"\*|(?:[0-9]+:[0-9]+(?:, ?[0-9]+:[0-9]+)*)?")
 
 
 @cache
-def _keys() -> Mapping[str, Mapping[str, object]]:
-    found: Mapping[str, Mapping[str, object]] = package_yaml(__package__, "settings.yaml")
+def _keys() -> Mapping[str, Mapping[str, str]]:
+    found: Mapping[str, Mapping[str, str]] = package_yaml(__package__, "settings.yaml")
     return found
 
 
@@ -49,9 +56,7 @@ class _SettingChange:
     internal: str | None = None
 
 
-def topic_setting(  # noqa: PLR0911 -- the first thing that is not known ends it
-    view: ClusterView, topic: str, key: str, text: str
-) -> Iterator[Objection]:
+def topic_setting(view: ClusterView, topic: str, key: str, text: str) -> Iterator[Objection]:
     """Yield what stands against a setting of a topic."""
     release, name = released(view), clean(topic)
     yield from missing_topic(view, topic)
@@ -67,29 +72,46 @@ def topic_setting(  # noqa: PLR0911 -- the first thing that is not known ends it
     if key in own:
         yield from _of_topics_alone(view, key, text)
         return
-    broker_key = str(known[key])
+    broker_key = known[key]
     try:
         after = defined[broker_key].value(text)
     except ConfigError as error:
         yield not_now(f"Kafka refuses the value: {clean(error.message, 200)}", "a value that Kafka takes")
         return
-    if key not in {_POLICY, _MIN_ISR, UNCLEAN, "max.message.bytes", *_RETENTION}:
-        return
-    if view.info is None or key not in view.info.topic_keys:
+    if key.startswith(_BY_TIME) and isinstance(after, int):
+        beyond = f"records further than {after} ms from now, which would be refused"
+        yield unknown_whether(f"whether producers write to {name} {beyond}", "their clocks")
+    elif key in {*_DECIDES, *_LAGS, _SEGMENT}:
+        yield from _compared(view, release, topic, key, after)
+
+
+def _compared(view: ClusterView, release: str, topic: str, key: str, after: Value) -> Iterator[Objection]:
+    """Yield what stands against a value by what holds for the topic now."""
+    name, known = clean(topic), _keys()["of_topics"]
+    others = {_LARGEST} if key == _SEGMENT else {*_LAGS} if key in _LAGS else {key}
+    gap, keys = view.min_isr_gap, () if view.info is None else view.info.topic_keys
+    if not others <= {*keys}:
         yield unknown_whether(f"what {name} sets now: the snapshot is of an earlier version", "a new snapshot")
         return
-    gap = view.min_isr_gap
     if gap is not None and gap.topics_unread:
         yield unknown_whether(f"what {name} sets now: {gap.error}", gap.needs)
         return
-    own_text = _own(view, topic).get(key)
-    before = _broker_value(view, release, broker_key) if own_text is None else _value(release, broker_key, own_text)
-    if isinstance(before, _UnreadDefault):
-        yield unknown_whether(f"{broker_key} of the brokers, which holds for {name} now", _CONFIGS)
+    own = _own(view, topic)
+    held: dict[str, Value | _UnreadDefault] = {
+        one: _value(release, known[one], own[one]) if one in own else _broker_value(view, release, known[one]) for one in others
+    }
+    if open_ones := [one for one, value in held.items() if isinstance(value, _UnreadDefault)]:
+        yield unknown_whether(f"{known[open_ones[0]]} of the brokers, which holds for {name} now", _CONFIGS)
         return
+    if key in _LAGS:
+        low, high = ((held | {key: after})[one] for one in _LAGS)
+        if isinstance(low, int) and isinstance(high, int) and low > high:
+            why = f"{_LAGS[0]} would be {low}, above {_LAGS[1]}, {high}: Kafka refuses it"
+            yield not_now(why, f"{_LAGS[0]} below {_LAGS[1]}")
+        return
+    before = next(value for value in held.values() if not isinstance(value, _UnreadDefault))
     change = _SettingChange(key=key, where=name, before=before, after=after, internal=keeper(topic))
-    policy = _policy(view, release, topic)
-    yield from _effects(change, policy)
+    yield from _effects(change, _policy(view, release, topic))
     if key == _MIN_ISR:
         rows = placements(view, topic)
         factor = min((len(row.replicas) for row in rows), default=0)
@@ -158,7 +180,7 @@ def _effects(change: _SettingChange, policy: frozenset[str]) -> Iterator[Objecti
     elif change.key == UNCLEAN and after is True and before is not True:
         lost = f"acknowledged records of {where}, whenever no in-sync replica runs"
         yield never("a replica that lacks records may become the leader", lost)
-    elif change.key == "max.message.bytes" and isinstance(before, int) and isinstance(after, int) and after < before:
+    elif change.key in {_LARGEST, _SEGMENT} and isinstance(before, int) and isinstance(after, int) and after < before:
         yield unknown_whether(
             f"whether producers write to {where} batches above {after} bytes, which would be refused", "their batch.size"
         )
@@ -189,6 +211,8 @@ def _min_isr(view: ClusterView, change: _SettingChange, factor: int, fewest: int
 def _of_topics_alone(view: ClusterView, key: str, text: str) -> Iterator[Objection]:
     if key != _TIERED:
         if key.endswith("throttled.replicas"):
+            if not _REPLICAS.fullmatch(text):
+                yield not_now("Kafka refuses the value: it names replicas as PARTITION:BROKER, or * for all", "such a list")
             return
         yield unknown_whether(f"what {clean(key)}={clean(text)} does to the topic", "`kafka-configs.sh --describe --all`")
     elif text.strip().lower() == "true":
@@ -207,10 +231,10 @@ def broker_setting(  # noqa: PLR0911 -- as above
     view: ClusterView, broker: int | None, key: str, text: str
 ) -> Iterator[Objection]:
     """Yield what stands against a setting of a broker, or of all where none is named."""
-    gap, release = view.gap("brokers"), released(view)
+    release = released(view)
     asked = sorted(view.brokers) if broker is None else [broker]
-    if gap is not None:
-        yield unknown_whether(f"which brokers there are: {gap.error or gap.reason}", gap.needs or "a broker that answers")
+    if gap := [*unread(view, "brokers", "which brokers there are")]:
+        yield from gap
         return
     if unlisted := [one for one in asked if one not in view.brokers]:
         yield not_now(f"{brokers(unlisted)} {'is' if len(unlisted) == 1 else 'are'} not registered", "a broker that runs")
@@ -240,6 +264,8 @@ def broker_setting(  # noqa: PLR0911 -- as above
     except ConfigError as error:
         yield not_now(f"Kafka refuses the value: {clean(error.message, 200)}", "a value that Kafka takes")
         return
+    if definition is None and not _RATE.fullmatch(text):
+        yield not_now("Kafka refuses the value: a rate is a number of bytes a second", "such a number")
     yield from _accepted(view, asked, base, after)
     yield from _defaults(view, release, asked, base, after, everywhere=broker is None)
 
@@ -259,10 +285,10 @@ def _accepted(view: ClusterView, asked: Sequence[int], key: str, after: Value) -
     if key in _keys()["threads"] and isinstance(after, int):
         for broker, row in rows.items():
             now = int(value) if row is not None and (value := row.value or "").isdecimal() else 0
-            if now and not now / 2 <= after <= now * 2:
+            if now and not now // 2 <= after <= now * 2:
                 yield not_now(
                     f"broker {broker} has {clean(key)}={now}: Kafka refuses less than half of it, and more than twice",
-                    f"a value from {-(-now // 2)} to {now * 2}",
+                    f"a value from {max(1, now // 2)} to {now * 2}",
                 )
     if key == "cordoned.log.dirs":
         closed = frozenset(asked)
@@ -278,11 +304,11 @@ def _defaults(  # noqa: PLR0913 -- whose setting it is, and which
     view: ClusterView, release: str, asked: Sequence[int], key: str, after: Value, *, everywhere: bool
 ) -> Iterator[Objection]:
     """Yield what topics without a setting of their own lose."""
-    of_topics = {str(broker_key): topic_key for topic_key, broker_key in _keys()["of_topics"].items()}
+    of_topics = {broker_key: topic_key for topic_key, broker_key in _keys()["of_topics"].items()}
     topic_key = of_topics.get(key)
-    if topic_key not in {_POLICY, _MIN_ISR, UNCLEAN, "max.message.bytes", *_RETENTION}:
+    if topic_key not in {*_DECIDES, _SEGMENT}:
         return
-    before = _broker_value(view, release, key, asked)
+    before = _broker_value(view, release, "message.max.bytes" if topic_key == _SEGMENT else key, asked)
     if isinstance(before, _UnreadDefault):
         yield unknown_whether(f"{key} of {brokers(asked)}, which holds now", f"the same value at each, or {_CONFIGS}")
         return
@@ -290,7 +316,11 @@ def _defaults(  # noqa: PLR0913 -- whose setting it is, and which
     change = _SettingChange(key=str(topic_key), where=where, before=before, after=after)
     yield from _effects(change, _policy(view, release, None))
     if topic_key == _MIN_ISR:
-        gap = view.min_isr_gap
+        feature, gap = view.features.get(_ELIGIBLE), view.min_isr_gap
+        if feature is not None and feature.finalized and not everywhere:
+            why = f"{_ELIGIBLE} is finalized: Kafka refuses {_MIN_ISR} of one broker"
+            yield not_now(why, "`set brokers`, for all of them")
+        yield from unread(view, "topics", "which topics there are")
         if gap is not None and gap.topics_unread:
             yield unknown_whether(f"which topics set {_MIN_ISR} themselves: {gap.error}", gap.needs)
         for row in sorted(view.differences.of(DefaultFactor), key=lambda row: row.factor)[:1]:

@@ -18,10 +18,12 @@ from kafka_audit.what_if.steps.objections import (
     never,
     not_now,
     placements,
+    read_failed,
     unknown_whether,
+    unread,
 )
 
-_GROUPS, _ENDS = "DescribeGroups", "end offsets"
+_GROUPS, _ENDS, _DELETION = "DescribeGroups", "end offsets", "delete.topic.enable"
 _SHOW_DESCRIBE = frozenset({"DescribeAcls", "ListPartitionReassignments", "DescribeQuorum", "DescribeLogDirs"})
 """Reads that need Describe on the cluster: with this right ListGroups leaves no group out."""
 _WITHOUT_MEMBERS, _ASSIGNED = frozenset({"Empty", "Dead"}), frozenset({"Stable", "Assigning", "Reconciling"})
@@ -36,16 +38,16 @@ def deletion(view: ClusterView, topic: str) -> Iterator[Objection]:
     if missing := [*missing_topic(view, topic)]:
         yield from missing
         return
-    off = [broker for broker in view.inter_broker.brokers if _is(view, broker, "delete.topic.enable", "false")]
-    if off:
-        yield not_now(f"delete.topic.enable is false at {brokers(off)}: Kafka refuses", "delete.topic.enable=true, and a restart")
+    yield from _taken(view)
     if any(row.topic == topic for row in view.differences.of(DeletedTopic)):
         yield not_now(f"{name} is marked for deletion already", "the end of its deletion (KA610)")
     if any(row.topic == topic for row in view.newest(Reassignment)):
         yield not_now(f"partitions of {name} are being reassigned", "the end of the reassignment, or its cancellation")
     rows = placements(view, topic)
     gone = sorted({broker for row in rows for broker in row.replicas} - view.brokers.keys() - view.unlisted)
-    if gone and view.gap("brokers") is None:
+    if gap := [*unread(view, "brokers", "which brokers run")]:
+        yield from gap
+    elif gone:
         why = f"{brokers(gone)}, with replicas of {name}, {'is' if len(gone) == 1 else 'are'} down"
         yield not_now(f"{why}: the deletion ends when they are back", f"{brokers(gone)}")
     yield from _readers(view, topic)
@@ -54,8 +56,15 @@ def deletion(view: ClusterView, topic: str) -> Iterator[Objection]:
     yield costs("a deletion cannot be undone", records)
 
 
-def _is(view: ClusterView, broker: int, key: str, value: str) -> bool:
-    return (view.settings.running(broker, key).value or "").strip().lower() == value
+def _taken(view: ClusterView) -> Iterator[Objection]:
+    """Yield where deletion is off, or that this is not known: brokers decide with ZooKeeper, in KRaft the controllers."""
+    controllers = [node for node in sorted(view.quorum.now.voters) if view.settings.running(node, _DELETION).known]
+    texts = {node: view.settings.running(node, _DELETION) for node in controllers or view.inter_broker.brokers}
+    off = [node for node, found in texts.items() if (found.value or "").strip().lower() == "false"]
+    if off:
+        yield not_now(f"{_DELETION} is false at {view.party(off[0])}: Kafka refuses", f"{_DELETION}=true, and a restart")
+    elif not any(found.known for found in texts.values()):
+        yield unknown_whether(f"{_DELETION}, with which Kafka may refuse", "DescribeConfigs on Cluster")
 
 
 def _readers(view: ClusterView, topic: str) -> Iterator[Objection]:
@@ -80,12 +89,12 @@ def _readers(view: ClusterView, topic: str) -> Iterator[Objection]:
         )
     elif not _lists_all(view):
         yield unknown_whether(f"whether groups read {clean(topic)} that the auditor may not describe", "Describe on Cluster")
-    unread = {
+    hidden = {
         row.group: row
         for row in view.of(GroupMember)
         if row.state not in _WITHOUT_MEMBERS and (row.kind or row.state not in _ASSIGNED)
     }
-    for name, row in sorted(unread.items())[:3]:
+    for name, row in sorted(hidden.items())[:3]:
         if name not in reading:
             what = f"{row.kind} group" if row.kind else "group in rebalance"
             yield unknown_whether(
@@ -154,6 +163,7 @@ def reassignment(view: ClusterView, moves: Sequence[Move]) -> Iterator[Objection
     seen: set[tuple[str, int]] = set()
     by_topic: dict[str, Mapping[int, TopicPlacement]] = {}
     moving = {(row.topic, row.partition) for row in view.newest(Reassignment)}
+    yield from read_failed(view, "zookeeper /admin/reassign_partitions", "whether partitions are being reassigned already")
     asked = [read for read in view.last_reads if read.operation == "ListPartitionReassignments"]
     if view.kraft and not any(read.outcome == "answered" for read in asked):
         yield unknown_whether("whether partitions are being reassigned already", "Describe on Cluster")
@@ -198,9 +208,8 @@ def _move(view: ClusterView, move: Move, place: str, now: tuple[int, ...]) -> It
 
 def _targets(view: ClusterView, moves: Sequence[Move], now: Mapping[str, Mapping[int, tuple[int, ...]]]) -> Iterator[Objection]:
     """Yield what is wrong with brokers and log dirs that get replicas."""
-    gap = view.gap("brokers")
-    if gap is not None:
-        yield unknown_whether(f"which brokers there are: {gap.error or gap.reason}", gap.needs or "a broker that answers")
+    if gap := [*unread(view, "brokers", "which brokers there are")]:
+        yield from gap
         return
     added = _added(moves, now)
     for broker in sorted({broker for move in moves for broker in move.replicas} - view.brokers.keys() - view.unlisted):

@@ -1,0 +1,50 @@
+"""A read that is taken away makes no step bolder: what was no GO stays none, and a GO does not outlive what it rests on."""
+
+from checks.test_inputs import SOURCES, blinded, speaks
+from kafka_audit.cluster.view import ClusterView
+from kafka_audit.differences.found import Differences
+from kafka_audit.differences.tables import OF_TOPICS
+from kafka_audit.model.errors import UsageError
+from may.test_cases import CASES, answer, asked, options_of  # noqa: F401 -- a fixture
+
+OF_REGISTRY = {"zookeeper", "registrations", "brokers"}
+NEEDED = {
+    "stop": OF_REGISTRY | {"topics", "quorum"},
+    "restart": OF_REGISTRY | {"topics", "settings"},
+    "finalize": OF_REGISTRY | {"quorum"},
+    "delete-znode": {"zookeeper", "registrations"},
+    "remove-voter": {"brokers", "quorum", "controllers"},
+    "unregister": {"brokers", "views", "quorum"},
+    "format": OF_REGISTRY | {"topics", "views"},
+    "reassign": OF_REGISTRY | {"topics", "disks"},
+    "delete-topic": OF_REGISTRY | {"topics", "settings"},
+    "set": {"zookeeper", "brokers"},
+}
+"""Without one of these a step of a kind is no GO; the gates of `upgrade` and `migrate` read nearly all."""
+
+
+def without(view, source):
+    """Return a cluster in which a source could not be read; where asked topics are, the registry says, in KRaft a view."""
+    blind = blinded(view, source)
+    lists = source.views if view.kraft else source.zookeeper or "RegisteredTopic" in {table.__name__ for table in source.tables}
+    rows = {table: () if lists and table in OF_TOPICS else found for table, found in blind.differences.rows.items()}
+    return ClusterView(blind.snapshot, blind.previous, Differences(rows=rows))
+
+
+def test_a_gap_makes_no_step_bolder(asked):  # noqa: F811 -- the fixture
+    bolder, kept, seen = {}, {}, set()
+    for name, (view, step) in asked.items():
+        wanted = CASES[name][1]["answer"]
+        for source in (source for source, told in SOURCES.items() if speaks(told, view)):
+            try:
+                found = answer(without(view, SOURCES[source]), step, options_of(CASES[name][1])).permit
+            except UsageError as error:
+                found = str(error)
+            if found not in {"GO", "NOT_NOW", "NEVER", "UNKNOWN"} or found == "GO" != wanted:
+                bolder[name, source] = wanted, found
+            if wanted == "GO" and source in NEEDED.get(step.kind, ()):
+                seen.add((step.kind, source))
+                if found == "GO":
+                    kept[name] = source
+    assert (bolder, kept) == ({}, {})
+    assert seen == {(kind, source) for kind, sources in NEEDED.items() for source in sources}
