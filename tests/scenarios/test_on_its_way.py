@@ -1,11 +1,13 @@
 """What is on its way on real brokers: it moves and is INFO with an estimate, stands still and is a finding, is done and gone."""
 
+import sys
 import time
 
 import pytest
 
 from scenarios.audits import Audits, failing, finding_of
 from testbed import Bed
+from testbed.hosts import HERE
 from testbed.topics import await_reassigned, configure_topic, prepare_transaction, reassign, throttle
 
 pytestmark = [pytest.mark.bed, pytest.mark.scenario]
@@ -144,3 +146,32 @@ def test_a_transaction_that_is_prepared_is_never_to_be_aborted(release, tmp_path
                 break
             time.sleep(3)
         assert finding_of(audit.report, "KA614", "topic/pay/partition/0")["lifecycle"] == "resolved", audit.said
+
+
+def test_metadata_that_is_received_and_not_applied(tmp_path):
+    with Bed(tmp_path / "bed", keep_logs=tmp_path / "logs") as bed:
+        cluster = bed.kraft("4.3.0", controllers=1)
+        audits = Audits(bed, cluster, tmp_path / "audits")
+        audits.describe("hasty", progress={"metadata": 0.1})
+        assert rows(audits.by_command("hasty"), "metadata") == []
+        server = cluster.brokers[2].server
+        stopper = [sys.executable, "-I", str(HERE / "thread_stopper.py"), str(server.pid), "kafka-2-metadat"]
+        stopped = bed.stay(server.host, stopper, line="ready")
+        time.sleep(30)  # an audit takes a second sample once more than twenty records are not applied
+
+        first = audits.by_command("hasty")
+        (begun,) = rows(first, "metadata")
+        assert begun["state"] in {"unknown", "standing"}, first.said
+        assert finding_of(first.report, "KA210", "broker/2")["severity"] == "HIGH", first.said
+        audit = audits.by_command("hasty")
+        (row,) = rows(audit, "metadata")
+        assert (row["state"], row["parties"], row["clients_wait"]) == ("standing", ["broker/2"], True), audit.said
+        assert row["measure"] == begun["measure"]
+        assert "and applies nothing after offset" in finding_of(audit.report, "KA210", "broker/2")["message"]
+
+        stopped.terminate()
+        stopped.wait()
+        time.sleep(5)
+        audit = audits.by_command("hasty")
+        assert rows(audit, "metadata") == []
+        assert finding_of(audit.report, "KA210", "broker/2")["lifecycle"] == "resolved", audit.said
