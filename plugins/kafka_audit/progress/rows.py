@@ -6,6 +6,7 @@ from types import MappingProxyType
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.progress import ProgressRow, progress_kinds
 from kafka_audit.progress.copies import Copies
+from kafka_audit.progress.groups import rebalances
 from kafka_audit.progress.metadata import unapplied_metadata
 from kafka_audit.progress.migrations import migrations
 from kafka_audit.progress.rule import Observed, ProgressTimes, judged
@@ -19,6 +20,7 @@ _KINDS: Mapping[str, Callable[[ClusterView], Iterable[Observed]]] = MappingProxy
         "catch_up": lambda view: view.derived(Copies).catch_ups(),
         "metadata": unapplied_metadata,
         "coordinator": loading_coordinators,
+        "group": rebalances,
         "deletion": deletions,
         "transaction": lambda view: view.derived(OpenTransactions).rows(),
     }
