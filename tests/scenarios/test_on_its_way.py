@@ -8,6 +8,7 @@ import time
 import pytest
 
 from scenarios.audits import Audits, failing, finding_of
+from scenarios.watching import watching
 from testbed import Bed
 from testbed.hosts import HERE
 from testbed.jars import kafka_jars
@@ -278,3 +279,28 @@ def test_a_partition_that_its_coordinator_could_not_load(tmp_path):
         cluster.brokers[1].start()
         audit = until(audits, "hasty", "coordinator", None)
         assert finding_of(audit.report, "KA615", "broker/1")["lifecycle"] == "resolved", audit.said
+
+
+@pytest.mark.parametrize("release", ["3.9.1", "4.3.0"])
+def test_a_broker_that_starts_again_and_again(release, tmp_path):
+    """The watch counts how often it comes back; with ZooKeeper the third audit in a row sees it, too, without a log."""
+    with_zookeeper = release == "3.9.1"
+    with Bed(tmp_path / "bed", keep_logs=tmp_path / "logs") as bed:
+        cluster = bed.cluster(release) if with_zookeeper else bed.kraft(release, controllers=1)
+        cluster.create_topic("orders", {0: [0, 1], 1: [1, 2]})
+        cluster.await_settled()
+        audits = Audits(bed, cluster, tmp_path / "audits")
+        audits.describe("hasty", progress={"start": 0.1})
+        with watching(bed, audits, "far", "--every", "5", "--grace", "120") as watch:
+            watch.await_all_answer()
+            for turn in range(3):
+                assert not any("comes and goes" in sentence for sentence in watch.suspected())
+                cluster.brokers[2].stop(hard=turn == 1)
+                time.sleep(8)  # a reading in which it is not there
+                cluster.brokers[2].start()
+                cluster.await_settled()
+                audit = audits.by_command("hasty") if with_zookeeper else None
+            watch.await_reading(lambda reading: "comes_and_goes" in {one["what"] for one in reading["suspicions"]}, 120)
+        if with_zookeeper:
+            assert [row["state"] for row in rows(audit, "start")] == ["standing"], audit.said
+            assert finding_of(audit.report, "KA116", "broker/2")["evidence"]["state"] == "starts again and again", audit.said

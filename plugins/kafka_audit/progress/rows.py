@@ -9,7 +9,9 @@ from kafka_audit.progress.copies import Copies
 from kafka_audit.progress.groups import rebalances
 from kafka_audit.progress.metadata import unapplied_metadata
 from kafka_audit.progress.migrations import migrations
+from kafka_audit.progress.recoveries import recoveries
 from kafka_audit.progress.rule import Observed, ProgressTimes, judged
+from kafka_audit.progress.starts import repeated_starts
 from kafka_audit.progress.states import deletions, loading_coordinators
 from kafka_audit.progress.transactions import OpenTransactions
 
@@ -18,6 +20,8 @@ _KINDS: Mapping[str, Callable[[ClusterView], Iterable[Observed]]] = MappingProxy
         "migration": migrations,
         "reassignment": lambda view: view.derived(Copies).reassignments(),
         "catch_up": lambda view: view.derived(Copies).catch_ups(),
+        "start": repeated_starts,
+        "recovery": recoveries,
         "metadata": unapplied_metadata,
         "coordinator": loading_coordinators,
         "group": rebalances,

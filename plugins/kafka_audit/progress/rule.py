@@ -28,6 +28,7 @@ class Observed:
         what: it in a few words.
         now: its measure; None: it was not read.
         sample: the measure in the sample before; None: there is none.
+        earlier_ms: when that was measured, if not in a sample, as a log has it.
         snapshot: the measure in the previous snapshot; None: there is none.
         was_there: whether the previous snapshot has it at all.
         moved: whether something else shows that it moves.
@@ -47,6 +48,7 @@ class Observed:
     what: str
     now: Measure
     sample: Measure = None
+    earlier_ms: int | None = None
     snapshot: Measure = None
     was_there: bool = False
     moved: bool = False
@@ -84,7 +86,7 @@ def judged(times: ProgressTimes, seen: Observed) -> ProgressRow:
     reported = times.reported.get((seen.kind, seen.parties))
     moves = seen.moved or (seen.now is not None and any(m not in {None, seen.now} for m in (seen.sample, seen.snapshot)))
     there = times.snapshot if seen.was_there else None
-    since = min(_known(times.now, seen.began_ms, there, None if reported is None else _ms(reported.since)))
+    since = min(_known(times.now, seen.began_ms, seen.earlier_ms, there, None if reported is None else _ms(reported.since)))
     counted = _ms(reported.unchanged_since) if reported is not None and reported.measure == seen.now else None
     same = there if seen.snapshot is not None and seen.snapshot == seen.now else None
     unchanged = None
@@ -136,7 +138,7 @@ def _share(seen: Observed) -> float | None:
 
 def _minutes_left(times: ProgressTimes, seen: Observed) -> int | None:
     """Return when nothing will be left, by what was done since the previous snapshot, else since the sample before."""
-    earlier = times.snapshot if seen.snapshot is not None else times.sample
+    earlier = times.snapshot if seen.snapshot is not None else seen.earlier_ms or times.sample
     if seen.left is None or seen.left_before is None or earlier is None or times.now <= earlier:
         return None
     done = seen.left_before - seen.left
