@@ -15,7 +15,7 @@ from kafka_audit.model.tables import OrdinaryTime, Sample, Snapshot
 from kafka_audit.model.text import counted
 
 Measure = int | str | None
-_MINUTE_MS = 60_000
+_MINUTE_MS, _LEAST_DONE = 60_000, 0.5
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,6 +111,7 @@ def judged(times: ProgressTimes, seen: Observed) -> ProgressRow:
         unchanged_minutes=None if unchanged is None else _minutes(times.now - unchanged),
         ordinary_minutes=round(ordinary),
         minutes_left=_minutes_left(times, seen) if state == "moving" else None,
+        left_grows=seen.left is not None and seen.left_before is not None and seen.left > seen.left_before,
         not_known=not_known,
         clients_wait=seen.clients_wait,
     )
@@ -137,12 +138,17 @@ def _share(seen: Observed) -> float | None:
 
 
 def _minutes_left(times: ProgressTimes, seen: Observed) -> int | None:
-    """Return when nothing will be left, by what was done since the previous snapshot, else since the sample before."""
+    """Return when nothing will be left, by what was done since the previous snapshot, else since the sample before.
+
+    A load that makes more of it seldom lasts as long as a copy: at least half of what was copied counts as done.
+    """
     earlier = times.snapshot if seen.snapshot is not None else seen.earlier_ms or times.sample
     if seen.left is None or seen.left_before is None or earlier is None or times.now <= earlier:
         return None
-    done = seen.left_before - seen.left
-    return None if done <= 0 else ceil(seen.left * (times.now - earlier) / done / _MINUTE_MS)
+    before = seen.snapshot if seen.snapshot is not None else seen.sample
+    copied = seen.now - before if isinstance(seen.now, int) and isinstance(before, int) else 0
+    done = max(seen.left_before - seen.left, copied * _LEAST_DONE)
+    return None if done <= 0 else max(1 if seen.left else 0, round(seen.left * (times.now - earlier) / done / _MINUTE_MS))
 
 
 def _known(*times: int | None) -> list[int]:
