@@ -78,6 +78,13 @@ def prepare_transaction(cluster: BaseCluster, topic: str, partition: int, age_s:
     _demand(refused, f"a prepared transaction in {topic}-{partition}")
 
 
+def spoil_offsets(cluster: BaseCluster, partition: int) -> None:
+    """Write a record that no coordinator can read into __consumer_offsets: it is read at the next start of the leader."""
+    topic = "__consumer_offsets"
+    refused = cluster.ask_topics("spoil", at=_leader(cluster, topic, partition), topic=topic, partition=partition)
+    _demand(refused, f"a record in {topic}-{partition}")
+
+
 def _leader(cluster: BaseCluster, topic: str, partition: int) -> int:
     return next(int(view.topics[topic][partition]["leader"]) for view in cluster.views().values())
 

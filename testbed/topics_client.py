@@ -34,6 +34,8 @@ ELECTION_NOT_NEEDED = 84
 UNKNOWN_PRODUCER = 987_654
 UPGRADE, SAFE_DOWNGRADE = 1, 2
 CAUGHT_UP_MS = 1500
+MAY_WRITE_INTERNAL = "__admin_client"
+COMMIT_KEY = b"\x00\x01\x7f\xff"  # version 1, a group id of 32,767 bytes
 SETTLED_S = 3.0  # until brokers know a topic's new setting
 
 
@@ -101,9 +103,16 @@ def hang(options: dict[str, Any], *, address: str, topic: str, partition: int, a
     )
     records.append(round(time.time() - age_s) * 1000, None, b"hangs")
     records.close()
+    return _written(options, address, topic, partition, records, "unknown")
+
+
+def _written(  # noqa: PLR0913, PLR0917 -- what a request has
+    options: dict[str, Any], address: str, topic: str, partition: int, records: MemoryRecordsBuilder, transaction: str | None
+) -> str | None:
+    """Write records as they are to the leader; return a refusal."""
     kind = ProduceRequest.TopicProduceData
     data = kind(name=topic, partition_data=[kind.PartitionProduceData(index=partition, records=bytes(records.buffer()))])
-    request = ProduceRequest(version=7, transactional_id="unknown", acks=-1, timeout_ms=REQUEST_MS, topic_data=[data])
+    request = ProduceRequest(version=7, transactional_id=transaction, acks=-1, timeout_ms=REQUEST_MS, topic_data=[data])
     answer = send(address, options, request)
     return next(
         (f"error {response.error_code}" for response in answer.responses[0].partition_responses if response.error_code), None
@@ -125,6 +134,14 @@ def prepare(options: dict[str, Any], *, address: str, topic: str, partition: int
     producer.commit_transaction()
     producer.close()
     return refused
+
+
+def spoil(options: dict[str, Any], *, address: str, topic: str, partition: int) -> str | None:
+    """Write a record whose key nothing can read to the leader of a partition of Kafka's own topics; return a refusal."""
+    records = MemoryRecordsBuilder(2, 0, 16384)
+    records.append(round(time.time() * 1000), COMMIT_KEY, b"cut")
+    records.close()
+    return _written(options | {"client_id": MAY_WRITE_INTERNAL}, address, topic, partition, records, None)
 
 
 def finalize(options: dict[str, Any], *, address: str, feature: str, level: int, upgrade: bool) -> str | None:
@@ -215,6 +232,7 @@ COMMANDS: dict[str, Callable[..., object]] = {
     "write-metadata": write_metadata,
     "hang": hang,
     "prepare": prepare,
+    "spoil": spoil,
     "finalize": finalize,
     "reassign": reassign,
     "reassigning": reassigning,

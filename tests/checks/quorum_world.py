@@ -13,7 +13,8 @@ voters:      by origin (`worker`, or the id of a controller) and voter, how far 
 controller_configs: by node id, what a controller reports by DescribeConfigs; `hidden` for null.
 migration:   columns of the table.
 features:    by name [lowest, highest, finalized] level, null for none; by broker id (text) what differs from that.
-applied:     by broker id, the offset of the metadata log that it has applied, as the answer with the features has it; else 50.
+applied:     by broker id, the offset of the metadata log that it has applied, as the answer with the features has it; else 50;
+             null if it reports none, a list of what it has applied in either sample.
 """
 
 from collections.abc import Iterator, Mapping
@@ -86,8 +87,10 @@ def feature_rows(world: World) -> Iterator[Row]:
     for broker in world["brokers"]:
         for name, (lowest, highest, finalized) in (usual | world["features"].get(str(broker), {})).items():
             levels = {"min_supported": lowest, "max_supported": highest, "finalized": finalized}
-            levels["finalized_epoch"] = world["applied"].get(broker, 50)
-            yield BrokerFeature(observer=f"broker:{broker}", broker_id=broker, feature=name, **levels)
+            applied = world["applied"].get(broker, 50)
+            for epoch in applied if isinstance(applied, list) else [applied]:
+                row = {"feature": name, **levels, "finalized_epoch": epoch}
+                yield BrokerFeature(observer=f"broker:{broker}", broker_id=broker, **row)
 
 
 def controller_config_rows(world: World) -> Iterator[Row]:

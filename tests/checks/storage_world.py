@@ -8,6 +8,8 @@ leadership: answers to ListOffsets that nobody would expect: {broker, of: topic-
             as offline}, and by `asked` of a broker id what differs from the counts that follow from the topics; `unasked` are
             brokers that nothing was asked.
 coordinators: by broker id, the error of its group coordinator; asked where __consumer_offsets exists.
+unready:    by broker id, the partitions of __consumer_offsets that it leads and does not coordinate, with the error of each.
+rebalancing: groups in a rebalance by name, `{at, kind, state, members, digest, epochs: [group, assignment], late: clients}`.
 eligible:   by topic-partition {eligible, last_known, leader}: who may lead where no broker of the ISR does, as broker 0 tells it.
 groups:     groups by name, `{at, client, host, partitions, state, kind}`: the broker that coordinates it, and its one member.
 ends:       by topic and partition, where it ends and where it ends some seconds later; then groups are asked for, too.
@@ -21,6 +23,7 @@ from typing import Any
 
 from kafka_audit.model.tables import (
     CoordinatedTransaction,
+    CoordinatorPartition,
     CopiedReplica,
     DiskReplicas,
     EligibleReplicas,
@@ -31,6 +34,7 @@ from kafka_audit.model.tables import (
     LogDir,
     LogDirReplica,
     OldTransaction,
+    RebalancingGroup,
     Row,
     TopicEnd,
 )
@@ -51,7 +55,8 @@ def reads_of_disks(world: World, observer: str) -> tuple[str, ...]:
     copied = (COPIED,) if any(int(number) in held for held in world["copied"].values()) else ()
     unasked = int(number) in world["leadership"].get("unasked", ())
     committed += ("ListTransactions",) if committed and world["transactions"] else ()
-    committed += ("ListGroups",) if "__consumer_offsets" in world["topics"] else ()
+    groups = ("ListGroups", "DescribeGroups coordinators", "DescribeGroups rebalancing")
+    committed += groups if "__consumer_offsets" in world["topics"] else ()
     committed += ("DescribeGroups", ENDS) if world["ends"] else ()
     return ("DescribeLogDirs",) if unasked else ("DescribeLogDirs", *copied, "ListOffsets", *committed)
 
@@ -79,6 +84,8 @@ def stored(sample: int, world: World, failed: set[tuple[str, str]]) -> Iterator[
             yield from _leadership(head, world)
         if "__consumer_offsets" in world["topics"] and (observer, "ListGroups") not in failed:
             yield GroupCoordinator(**head, error=world["coordinators"].get(broker, 0))
+            for partition, error in world["unready"].get(broker, {}).items():
+                yield CoordinatorPartition(**head, partition=partition, error=error)
         yield from _transactions(head, world, failed)
 
 
@@ -87,6 +94,19 @@ def _clients(sample: int, world: World, failed: set[tuple[str, str]]) -> Iterato
         head = {"sample": sample, "observer": f"broker:{group['at']}", "broker_id": group["at"], "group": name}
         head |= {"state": group.get("state", "Stable"), "kind": group.get("kind", "")}
         yield GroupMember(**head, client_id=group["client"], host=group["host"], partitions=tuple(group["partitions"]))
+    for name, group in world["rebalancing"].items():
+        at, epochs = group.get("at", 0), group.get("epochs", [None, None])
+        head = {"sample": sample, "observer": f"broker:{at}", "broker_id": at, "group": name}
+        if (head["observer"], "DescribeGroups rebalancing") not in failed:
+            late = tuple(group.get("late", ()))
+            head |= {
+                "members": group["members"],
+                "members_digest": group.get("digest", ""),
+                "late": len(late),
+                "late_clients": late,
+            }
+            head |= {"kind": group.get("kind", "classic"), "state": group.get("state", "PreparingRebalance")}
+            yield RebalancingGroup(**head, group_epoch=epochs[0], assignment_epoch=epochs[1])
     for topic, ends in world["ends"].items():
         for number, (end, later) in ends.items():
             leader = world["topics"][topic]["partitions"][number]["leader"]

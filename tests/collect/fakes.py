@@ -267,6 +267,7 @@ def _configs_of(resource, code, message, entries):
 class Serving(FakeBroker):
     """Answers ListOffsets by `errors`, ListGroups and DescribeGroups by `groups` (name -> (error, members)).
 
+    `group_states` has those that are not Stable, `made_up_errors` the error for a group that is not there, else 69;
     `new_groups` (name -> (error, [(client, {topic: partitions})])) are of the consumer protocol: ConsumerGroupDescribe has them,
     and DescribeGroups does not find them. `offsets` by partition: high watermark, last stable offset, and the first offset of a
     young record (or a function of the seconds that it may be old). `leaderless` by partition: ELR and LastKnownElr;
@@ -285,6 +286,8 @@ class Serving(FakeBroker):
         self.pages = []
         self.groups = {}
         self.groups_error = 0
+        self.group_states = {}
+        self.made_up_errors = {}
         self.new_groups = {}
         self.transactions = {}  # id -> (state, start, time-out, {topic: partitions})
         self.transactions_error = 105  # of an id that it does not have
@@ -367,7 +370,9 @@ class Serving(FakeBroker):
         kinds = {name: (kind, "classic") for name, (_, kind, _) in self.groups.items()}
         kinds |= dict.fromkeys(self.new_groups, ("consumer", "consumer"))
         listed = [
-            ListGroupsResponse.ListedGroup(group_id=name, protocol_type=kind, group_state="Stable", group_type=protocol)
+            ListGroupsResponse.ListedGroup(
+                group_id=name, protocol_type=kind, group_state=self.group_states.get(name, "Stable"), group_type=protocol
+            )
             for name, (kind, protocol) in kinds.items()
         ]
         return ListGroupsResponse(version=version, error_code=self.groups_error, groups=listed)
@@ -376,7 +381,7 @@ class Serving(FakeBroker):
         asked = ConsumerGroupDescribeRequest.decode(request, version=version, header=True).group_ids
         kind = ConsumerGroupDescribeResponse.DescribedGroup
         topics = kind.Member.Assignment.TopicPartitions
-        head = {"group_state": "Stable", "group_epoch": 1, "assignment_epoch": 1, "assignor_name": "uniform"}
+        head = {"group_epoch": 2, "assignment_epoch": 2, "assignor_name": "uniform"}
         groups = []
         for name in asked:
             error, members = self.new_groups[name]
@@ -393,22 +398,26 @@ class Serving(FakeBroker):
                         target_assignment=kind.Member.Assignment(topic_partitions=[]),
                     )
                 )
-            groups.append(kind(error_code=error, error_message=None, group_id=name, **head, members=described))
+            state = self.group_states.get(name, "Stable")
+            groups.append(kind(error_code=error, error_message=None, group_id=name, group_state=state, **head, members=described))
         return ConsumerGroupDescribeResponse(version=version, groups=groups)
 
     def _describe_groups(self, version, request):
         asked = DescribeGroupsRequest.decode(request, version=version, header=True).groups
         kind = DescribeGroupsResponse.DescribedGroup
-        head = {"group_state": "Stable", "protocol_type": "consumer", "protocol_data": "range"}
+        head = {"protocol_type": "consumer", "protocol_data": "range"}
         entries = []
         for name, (error, protocol, members) in self.groups.items():
-            if protocol == "consumer":
+            if protocol == "consumer" and name in asked:
                 described = [
                     kind.DescribedGroupMember(**MEMBER, client_id=client, member_assignment=assignment)
                     for client, assignment in members
                 ]
-                entries.append(kind(error_code=error, group_id=name, **head, members=described))
+                state = self.group_states.get(name, "Stable")
+                entries.append(kind(error_code=error, group_id=name, group_state=state, **head, members=described))
         entries += [kind(error_code=69, group_id=name) for name in asked if name in self.new_groups]
+        unknown = [name for name in asked if name not in {*self.groups, *self.new_groups}]
+        entries += [kind(error_code=self.made_up_errors.get(name, 69), group_id=name) for name in unknown]
         return DescribeGroupsResponse(version=version, groups=entries)
 
 

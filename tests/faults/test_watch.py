@@ -28,6 +28,7 @@ FOUND_BY = {
     WatchFault.ZOOKEEPER_UNREACHABLE: ("KA001",),
     WatchFault.CLUSTER_UNREACHABLE: ("KA001",),
     WatchFault.PROCESS_DOWN: ("KA116",),
+    WatchFault.COMES_AND_GOES: ("KA116",),
     WatchFault.NO_QUORUM_LEADER: ("KA201",),
     WatchFault.QUORUM_LEADER_DIFFERS: ("KA202",),
     WatchFault.QUORUM_LEADERS_DIFFER: ("KA202",),

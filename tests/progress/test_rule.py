@@ -88,7 +88,11 @@ def test_an_estimate_is_what_is_left_at_the_speed_of_what_was_left():
     assert (row.share, row.minutes_left) == (0.4059, 30)
     assert summary(row) == "Reassignment of a-0: 41 % after 10 minutes, about 30 more"
     slower = observed(was_there=True, now=41, snapshot=21, left=90, left_before=80, whole=131)
-    assert summary(judged(times(previous=ago(10)), slower)).endswith("31 % after 10 minutes, and what is left does not shrink")
+    assert summary(judged(times(previous=ago(10)), slower)).endswith(
+        "31 % after 10 minutes, about 90 more, once less is produced"
+    )
+    loaded = observed(was_there=True, now=41, snapshot=21, left=60, left_before=62, whole=101)
+    assert judged(times(previous=ago(10)), loaded).minutes_left == 60
 
 
 def test_each_kind_has_a_source_and_is_documented():

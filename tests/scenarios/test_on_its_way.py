@@ -1,18 +1,25 @@
 """What is on its way on real brokers: it moves and is INFO with an estimate, stands still and is a finding, is done and gone."""
 
+import json
+import shutil
+import sys
 import time
 
 import pytest
 
 from scenarios.audits import Audits, failing, finding_of
+from scenarios.watching import watching
 from testbed import Bed
-from testbed.topics import await_reassigned, configure_topic, prepare_transaction, reassign, throttle
+from testbed.hosts import HERE
+from testbed.jars import kafka_jars
+from testbed.topics import await_reassigned, configure_topic, prepare_transaction, reassign, spoil_offsets, throttle
 
 pytestmark = [pytest.mark.bed, pytest.mark.scenario]
 
 LARGE = ("large", 0)
 RESOURCE = "topic/large/partition/0"
 MEGABYTES = 30  # a throttle lets a megabyte through at a time, one every ten seconds
+A_DAY_S = 86_400
 THROTTLED = "follower.replication.throttled.replicas"
 
 
@@ -144,3 +151,156 @@ def test_a_transaction_that_is_prepared_is_never_to_be_aborted(release, tmp_path
                 break
             time.sleep(3)
         assert finding_of(audit.report, "KA614", "topic/pay/partition/0")["lifecycle"] == "resolved", audit.said
+
+
+def test_metadata_that_is_received_and_not_applied(tmp_path):
+    with Bed(tmp_path / "bed", keep_logs=tmp_path / "logs") as bed:
+        cluster = bed.kraft("4.3.0", controllers=1)
+        audits = Audits(bed, cluster, tmp_path / "audits")
+        audits.describe("hasty", progress={"metadata": 0.1})
+        assert rows(audits.by_command("hasty"), "metadata") == []
+        server = cluster.brokers[2].server
+        stopper = [sys.executable, "-I", str(HERE / "thread_stopper.py"), str(server.pid), "kafka-2-metadat"]
+        stopped = bed.stay(server.host, stopper, line="ready")
+        time.sleep(30)  # an audit takes a second sample once more than twenty records are not applied
+
+        first = audits.by_command("hasty")
+        (begun,) = rows(first, "metadata")
+        assert begun["state"] in {"unknown", "standing"}, first.said
+        assert finding_of(first.report, "KA210", "broker/2")["severity"] == "HIGH", first.said
+        audit = audits.by_command("hasty")
+        (row,) = rows(audit, "metadata")
+        assert (row["state"], row["parties"], row["clients_wait"]) == ("standing", ["broker/2"], True), audit.said
+        assert row["measure"] == begun["measure"]
+        assert "and applies nothing after offset" in finding_of(audit.report, "KA210", "broker/2")["message"]
+
+        stopped.terminate()
+        stopped.wait()
+        time.sleep(5)
+        audit = audits.by_command("hasty")
+        assert rows(audit, "metadata") == []
+        assert finding_of(audit.report, "KA210", "broker/2")["lifecycle"] == "resolved", audit.said
+
+
+def member(bed, cluster, kind, **more):
+    """Start a member of group `app`; ended, it leaves the group."""
+    addresses = [broker.address for broker in cluster.brokers.values()]
+    line = json.dumps({"addresses": addresses, "group": "app", "topic": "orders", **more})
+    script = [sys.executable, "-P", str(HERE / "script.py"), str(A_DAY_S), str(HERE / "group_member.py"), kind]
+    return bed.stay(bed.worker, script, line=line)
+
+
+def until(audits, name, kind, state):
+    """Audit until the only row of a kind, or none where no state is awaited, is in a state."""
+    for _ in range(10):
+        audit = audits.by_command(name)
+        if [row["state"] for row in rows(audit, kind)] == ([] if state is None else [state]):
+            return audit
+        time.sleep(4)
+    raise AssertionError(audit.said)
+
+
+@pytest.mark.parametrize("release", ["2.8.2", "3.9.1"])
+def test_a_member_that_does_not_join_again(release, tmp_path):
+    with Bed(tmp_path / "bed", keep_logs=tmp_path / "logs") as bed:
+        cluster = bed.cluster(release)
+        cluster.create_topic("orders", {0: [0, 1], 1: [1, 2]})
+        cluster.await_settled()
+        audits = Audits(bed, cluster, tmp_path / "audits")
+        audits.describe("hasty", progress={"group": 0.1})
+        blocked = member(bed, cluster, "blocked")
+        audit = until(audits, "hasty", "group", None)
+        assert "KA622" in audit.report["passed_checks"], audit.said
+
+        member(bed, cluster, "polls")
+        audit = until(audits, "hasty", "group", "standing")
+        (row,) = rows(audit, "group")
+        assert (row["parties"][0], row["waits_for"]) == ("group/app", "one of 2 members to join again"), audit.said
+        stands = finding_of(audit.report, "KA622", "group/app")
+        assert (stands["status"], stands["severity"], stands["evidence"]["state"]) == ("FAIL", "HIGH", "PreparingRebalance")
+
+        blocked.terminate()
+        audit = until(audits, "hasty", "group", None)
+        assert finding_of(audit.report, "KA622", "group/app")["lifecycle"] == "resolved", audit.said
+
+
+def test_a_member_that_does_not_give_up_a_partition(tmp_path):
+    with Bed(tmp_path / "bed", keep_logs=tmp_path / "logs") as bed:
+        cluster = bed.kraft("4.3.0", controllers=1)
+        cluster.create_topic("orders", {0: [0, 1], 1: [1, 2], 2: [2, 0]})
+        cluster.await_settled()
+        audits = Audits(bed, cluster, tmp_path / "audits")
+        audits.describe("hasty", progress={"group": 0.1})
+        jar = str(kafka_jars("4.3.0") / "kafka-clients-4.3.0.jar")
+        keeps = member(bed, cluster, "keeps", jar=jar)
+        audit = until(audits, "hasty", "group", None)
+        assert "KA622" in audit.report["passed_checks"], audit.said
+
+        member(bed, cluster, "gives", jar=jar)
+        audit = until(audits, "hasty", "group", "standing")
+        stands = finding_of(audit.report, "KA622", "group/app")
+        assert (stands["status"], stands["severity"], stands["evidence"]["state"]) == ("FAIL", "MEDIUM", "Reconciling")
+        assert "to give up partitions" in rows(audit, "group")[0]["waits_for"], audit.said
+
+        member(bed, cluster, "gives", jar=jar)
+        audit = audits.by_command("hasty")
+        assert [row["state"] for row in rows(audit, "group")] == ["moving"], audit.said
+        assert finding_of(audit.report, "KA622", "cluster")["severity"] == "INFO"
+        assert finding_of(audit.report, "KA622", "group/app")["lifecycle"] == "resolved", audit.said
+
+        keeps.terminate()
+        audit = until(audits, "hasty", "group", None)
+        assert finding_of(audit.report, "KA622", "cluster")["lifecycle"] == "resolved", audit.said
+
+
+def test_a_partition_that_its_coordinator_could_not_load(tmp_path):
+    with Bed(tmp_path / "bed", keep_logs=tmp_path / "logs") as bed:
+        cluster = bed.kraft("4.3.0", controllers=1)
+        cluster.create_topic("__consumer_offsets", {0: [0], 1: [1], 2: [2]})
+        cluster.await_settled()
+        audits = Audits(bed, cluster, tmp_path / "audits")
+        audits.describe("hasty", progress={"coordinator": 0.1})
+        for broker in cluster.brokers.values():
+            broker.restart()  # a coordinator counts the partitions when it starts
+        audit = until(audits, "hasty", "coordinator", None)
+        assert "KA615" in audit.report["passed_checks"], audit.said
+
+        spoil_offsets(cluster, 1)
+        cluster.brokers[1].restart()
+        audit = until(audits, "hasty", "coordinator", "standing")
+        (row,) = rows(audit, "coordinator")
+        assert (row["parties"], row["measure"]) == (["broker/1"], "NOT_COORDINATOR for 1"), audit.said
+        stands = finding_of(audit.report, "KA615", "broker/1")
+        assert (stands["status"], stands["severity"], stands["evidence"]["code"]) == ("FAIL", "HIGH", 16), audit.said
+
+        cluster.brokers[1].stop()
+        (data,) = (path for path in cluster.folder.rglob("__consumer_offsets-1") if path.is_dir())
+        shutil.rmtree(data)  # what was committed is lost with it
+        cluster.brokers[1].start()
+        audit = until(audits, "hasty", "coordinator", None)
+        assert finding_of(audit.report, "KA615", "broker/1")["lifecycle"] == "resolved", audit.said
+
+
+@pytest.mark.parametrize("release", ["3.9.1", "4.3.0"])
+def test_a_broker_that_starts_again_and_again(release, tmp_path):
+    """The watch counts how often it comes back; with ZooKeeper the third audit in a row sees it, too, without a log."""
+    with_zookeeper = release == "3.9.1"
+    with Bed(tmp_path / "bed", keep_logs=tmp_path / "logs") as bed:
+        cluster = bed.cluster(release) if with_zookeeper else bed.kraft(release, controllers=1)
+        cluster.create_topic("orders", {0: [0, 1], 1: [1, 2]})
+        cluster.await_settled()
+        audits = Audits(bed, cluster, tmp_path / "audits")
+        audits.describe("hasty", progress={"start": 0.1})
+        with watching(bed, audits, "far", "--every", "5", "--grace", "120") as watch:
+            watch.await_all_answer()
+            for turn in range(3):
+                assert not any("comes and goes" in sentence for sentence in watch.suspected())
+                cluster.brokers[2].stop(hard=turn == 1)
+                time.sleep(8)  # a reading in which it is not there
+                cluster.brokers[2].start()
+                cluster.await_settled()
+                audit = audits.by_command("hasty") if with_zookeeper else None
+            watch.await_reading(lambda reading: "comes_and_goes" in {one["what"] for one in reading["suspicions"]}, 120)
+        if with_zookeeper:
+            assert [row["state"] for row in rows(audit, "start")] == ["standing"], audit.said
+            assert finding_of(audit.report, "KA116", "broker/2")["evidence"]["state"] == "starts again and again", audit.said

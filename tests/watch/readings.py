@@ -92,14 +92,14 @@ def replicas(party="broker:2", **ages):
     )
 
 
-def zookeeper(*, answer=ANSWERED, brokers=EVERY, controller=0, claimed=False, cluster_id="abc"):
+def zookeeper(*, answer=ANSWERED, brokers=EVERY, controller=0, claimed=False, cluster_id="abc", czxids=()):  # noqa: PLR0913 -- by keyword
     if not answer.answered:
         return ZookeeperReading(answer=answer)
     told = {"kafka_cluster_id": cluster_id, "controller_id": controller, "controller_epoch": 1}
     rows = [made(Registry, **told, controller_mzxid=1, brokers_pzxid=1)]
     for number in sorted(brokers):
         rows += [
-            made(RegisteredBroker, broker_id=number, ephemeral_owner=1, czxid=1, mzxid=1),
+            made(RegisteredBroker, broker_id=number, ephemeral_owner=1, czxid=dict(czxids).get(number, 1), mzxid=1),
             made(RegisteredEndpoint, broker_id=number, host=f"b{number}"),
         ]
     if claimed:

@@ -88,6 +88,32 @@ def test_a_rolling_restart_is_silent():
         assert sentences(*steps[:end]) == []
 
 
+COMES_AND_GOES = ["Broker 2 comes and goes: it came back three times within 15 minutes"]
+
+
+def registered(seconds, czxid):
+    """Broker 2 registered by this transaction."""
+    return reading(seconds, zk=zookeeper(czxids={2: czxid}))
+
+
+def test_a_broker_that_registers_again_and_again_between_two_readings_is_suspected():
+    loop = [registered(20 * number, 1 + number // 3) for number in range(12)]
+    assert sentences(*loop[:9]) == []
+    assert sentences(*loop) == COMES_AND_GOES
+    assert sentences(*(registered(400 * number, number) for number in range(12))) == [], "three restarts in twenty minutes"
+    assert sentences(*loop, registered(940, 4)) == COMES_AND_GOES
+    assert sentences(*loop, registered(1140, 4)) == [], "it has lasted for a quarter of an hour"
+
+
+def test_a_broker_of_kraft_that_answers_again_and_again_is_suspected_and_a_watch_that_was_cut_off_suspects_nobody():
+    turns = [(40 * number, 40 * number + 20) for number in range(1, 4)]
+    loop = [taken for away, back in turns for taken in (kraft(away, down(2)), kraft(back))]
+    assert sentences(kraft(0), *loop[:-1], kraft(160)) == []
+    assert sentences(kraft(0), *loop, kraft(160)) == COMES_AND_GOES
+    cut = [taken for away, back in turns for taken in (kraft(away, down(1), down(2)), kraft(back))]
+    assert sentences(kraft(0), *cut, kraft(160)) == []
+
+
 def test_views_that_lack_one_broker_after_the_other_are_a_restart_and_views_that_lack_one_are_not():
     one_after_the_other = [reading(20 * number, *(broker(0, lists=EVERY - {number}) for _ in "x")) for number in (1, 2, 1, 2, 1)]
     assert sentences(*one_after_the_other) == []

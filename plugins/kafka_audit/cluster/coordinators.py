@@ -9,6 +9,8 @@ from kafka_audit.differences.tables import InternalTopic
 from kafka_audit.model.tables import GroupMember
 
 _SIGN, _ANY_NAME = 1 << 31, "*"
+_SHOW_DESCRIBE = frozenset({"DescribeAcls", "ListPartitionReassignments", "DescribeQuorum", "DescribeLogDirs"})
+"""Reads that need Describe on the cluster: with this right ListGroups leaves no group out."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,6 +44,13 @@ def coordinated_by(view: ClusterView, topic: str, partition: int) -> Coordinated
     kind, who, what = _KINDS[topic]
     known = tuple(sorted(name for name, number in view.derived(_known)[kind].items() if number % partitions == partition))
     return Coordinated(partition=partition, partitions=partitions, who=who, what=what, known=known)
+
+
+def lists_all_groups(view: ClusterView) -> bool:
+    """Return whether ListGroups leaves no group out for lack of a right."""
+    if all(view.inter_broker.authorizer(broker).state == "unset" for broker in view.brokers):
+        return True
+    return any(read.operation in _SHOW_DESCRIBE and read.outcome == "answered" for read in view.last_reads)
 
 
 def id_number(name: str) -> int:

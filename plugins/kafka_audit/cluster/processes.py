@@ -72,6 +72,7 @@ class Process:
         since: the time of the first of them, as the log has it.
         starts: how often it was started in the loop, and within how many seconds.
         done: how many logs are recovered, and of how many, where the log says it.
+        begun: the first line of that start.
     """
 
     node: int
@@ -82,6 +83,7 @@ class Process:
     lines: Sequence[ProcessLine] = ()
     starts: tuple[int, int] | None = None
     done: tuple[int, int] | None = None
+    begun: ProcessLine | None = None
     error: str | None = None
     needs: str | None = None
 
@@ -213,7 +215,7 @@ def _open_end(node: int, party: str, run: _Run, ends: Sequence[ProcessLine], *, 
         recovering = [line for line in run.events if line.kind == RECOVERING]
         if recovering:
             done = next((found for line in reversed(recovering) if (found := recovered(line.text))), None)
-            return Process(node=node, state=ProcessState.RECOVERING, lines=recovering[-1:], done=done)
+            return Process(node=node, state=ProcessState.RECOVERING, lines=recovering[-1:], done=done, begun=run.events[0])
         if _lasted(run, ends) < _AT_START_MS:
             return _undecided(node, "it is starting", "another audit")
         return Process(node=node, state=ProcessState.STARTING, lines=run.events[:1])

@@ -33,7 +33,8 @@ class ProgressRow(Struct, frozen=True, kw_only=True):
         unchanged_since: Since when the measure is known to be the same; null where it changes.
         unchanged_minutes: How long that was before this audit.
         ordinary_minutes: How long the measure ordinarily stays the same at most.
-        minutes_left: When it will be done, if it goes on as it did; null: not known.
+        minutes_left: When it will be done, if it goes on as it did, at half its speed at least; null: not known.
+        left_grows: Whether more is left than before: producers are faster than a copy.
         not_known: Why the state is unknown, and when it will be known.
         clients_wait: Whether clients wait for it.
     """
@@ -53,6 +54,7 @@ class ProgressRow(Struct, frozen=True, kw_only=True):
     unchanged_minutes: Annotated[int, _COUNT] | None = None
     ordinary_minutes: Annotated[int, _COUNT] = 0
     minutes_left: Annotated[int, _COUNT] | None = None
+    left_grows: bool = False
     not_known: str = ""
     clients_wait: bool = False
 

@@ -6,8 +6,12 @@ from types import MappingProxyType
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.progress import ProgressRow, progress_kinds
 from kafka_audit.progress.copies import Copies
+from kafka_audit.progress.groups import rebalances
+from kafka_audit.progress.metadata import unapplied_metadata
 from kafka_audit.progress.migrations import migrations
+from kafka_audit.progress.recoveries import recoveries
 from kafka_audit.progress.rule import Observed, ProgressTimes, judged
+from kafka_audit.progress.starts import repeated_starts
 from kafka_audit.progress.states import deletions, loading_coordinators
 from kafka_audit.progress.transactions import OpenTransactions
 
@@ -16,7 +20,11 @@ _KINDS: Mapping[str, Callable[[ClusterView], Iterable[Observed]]] = MappingProxy
         "migration": migrations,
         "reassignment": lambda view: view.derived(Copies).reassignments(),
         "catch_up": lambda view: view.derived(Copies).catch_ups(),
+        "start": repeated_starts,
+        "recovery": recoveries,
+        "metadata": unapplied_metadata,
         "coordinator": loading_coordinators,
+        "group": rebalances,
         "deletion": deletions,
         "transaction": lambda view: view.derived(OpenTransactions).rows(),
     }

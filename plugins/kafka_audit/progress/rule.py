@@ -15,7 +15,7 @@ from kafka_audit.model.tables import OrdinaryTime, Sample, Snapshot
 from kafka_audit.model.text import counted
 
 Measure = int | str | None
-_MINUTE_MS = 60_000
+_MINUTE_MS, _LEAST_DONE = 60_000, 0.5
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,6 +28,7 @@ class Observed:
         what: it in a few words.
         now: its measure; None: it was not read.
         sample: the measure in the sample before; None: there is none.
+        earlier_ms: when that was measured, if not in a sample, as a log has it.
         snapshot: the measure in the previous snapshot; None: there is none.
         was_there: whether the previous snapshot has it at all.
         moved: whether something else shows that it moves.
@@ -47,6 +48,7 @@ class Observed:
     what: str
     now: Measure
     sample: Measure = None
+    earlier_ms: int | None = None
     snapshot: Measure = None
     was_there: bool = False
     moved: bool = False
@@ -84,7 +86,7 @@ def judged(times: ProgressTimes, seen: Observed) -> ProgressRow:
     reported = times.reported.get((seen.kind, seen.parties))
     moves = seen.moved or (seen.now is not None and any(m not in {None, seen.now} for m in (seen.sample, seen.snapshot)))
     there = times.snapshot if seen.was_there else None
-    since = min(_known(times.now, seen.began_ms, there, None if reported is None else _ms(reported.since)))
+    since = min(_known(times.now, seen.began_ms, seen.earlier_ms, there, None if reported is None else _ms(reported.since)))
     counted = _ms(reported.unchanged_since) if reported is not None and reported.measure == seen.now else None
     same = there if seen.snapshot is not None and seen.snapshot == seen.now else None
     unchanged = None
@@ -109,6 +111,7 @@ def judged(times: ProgressTimes, seen: Observed) -> ProgressRow:
         unchanged_minutes=None if unchanged is None else _minutes(times.now - unchanged),
         ordinary_minutes=round(ordinary),
         minutes_left=_minutes_left(times, seen) if state == "moving" else None,
+        left_grows=seen.left is not None and seen.left_before is not None and seen.left > seen.left_before,
         not_known=not_known,
         clients_wait=seen.clients_wait,
     )
@@ -135,12 +138,17 @@ def _share(seen: Observed) -> float | None:
 
 
 def _minutes_left(times: ProgressTimes, seen: Observed) -> int | None:
-    """Return when nothing will be left, by what was done since the previous snapshot, else since the sample before."""
-    earlier = times.snapshot if seen.snapshot is not None else times.sample
+    """Return when nothing will be left, by what was done since the previous snapshot, else since the sample before.
+
+    A load that makes more of it seldom lasts as long as a copy: at least half of what was copied counts as done.
+    """
+    earlier = times.snapshot if seen.snapshot is not None else seen.earlier_ms or times.sample
     if seen.left is None or seen.left_before is None or earlier is None or times.now <= earlier:
         return None
-    done = seen.left_before - seen.left
-    return None if done <= 0 else ceil(seen.left * (times.now - earlier) / done / _MINUTE_MS)
+    before = seen.snapshot if seen.snapshot is not None else seen.sample
+    copied = seen.now - before if isinstance(seen.now, int) and isinstance(before, int) else 0
+    done = max(seen.left_before - seen.left, copied * _LEAST_DONE)
+    return None if done <= 0 else max(1 if seen.left else 0, round(seen.left * (times.now - earlier) / done / _MINUTE_MS))
 
 
 def _known(*times: int | None) -> list[int]:

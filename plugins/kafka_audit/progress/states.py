@@ -1,11 +1,11 @@
 """What is in one state until it is done: topics in deletion, and group coordinators that load their partitions."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.differences.tables import DeletedTopic
-from kafka_audit.model.tables import GroupCoordinator
-from kafka_audit.model.text import brokers
+from kafka_audit.model.tables import CoordinatorPartition, GroupCoordinator
+from kafka_audit.model.text import brokers, counted
 from kafka_audit.progress.rule import Observed
 
 COORDINATOR_ERRORS = {14: "COORDINATOR_LOAD_IN_PROGRESS", 15: "COORDINATOR_NOT_AVAILABLE", 16: "NOT_COORDINATOR"}
@@ -28,27 +28,60 @@ def deletions(view: ClusterView) -> Iterator[Observed]:
 
 
 def loading_coordinators(view: ClusterView) -> Iterator[Observed]:
-    """Yield a row for each group coordinator that is not ready in the newest sample."""
-    moments = (view.before(GroupCoordinator), view.earlier(GroupCoordinator))
-    before, earlier = ({row.broker_id: _state(row.error) for row in rows} for rows in moments)
-    for row in view.newest(GroupCoordinator):
-        if row.error:
-            last = earlier.get(row.broker_id)
-            yield Observed(
-                kind="coordinator",
-                parties=(f"broker/{row.broker_id}",),
-                what=f"start of the group coordinator of broker {row.broker_id}",
-                now=_state(row.error),
-                sample=before.get(row.broker_id),
-                snapshot=last,
-                was_there=last not in {None, _READY},
-                unit="state",
-                clients_wait=True,
-            )
+    """Yield a row for each group coordinator that is not ready in the newest sample, or not for all of its partitions.
+
+    Earlier versions did not ask about partitions: their snapshots have what it answers as a whole, which is another measure.
+    """
+    before, earlier = (
+        _Coordinators(*rows)
+        for rows in (
+            (view.before(GroupCoordinator), view.before(CoordinatorPartition)),
+            (view.earlier(GroupCoordinator), view.earlier(CoordinatorPartition)),
+        )
+    )
+    now = _Coordinators(view.newest(GroupCoordinator), view.newest(CoordinatorPartition))
+    for broker in now.unready:
+        last, partitions = earlier.state(broker), now.partitions.get(broker, {})
+        listed = f"{counted(len(partitions), 'partition')} of " if partitions else ""
+        yield Observed(
+            kind="coordinator",
+            parties=(f"broker/{broker}",),
+            what=f"start of {listed}the group coordinator of broker {broker}",
+            now=now.state(broker),
+            sample=before.state(broker),
+            snapshot=None if (broker in earlier.partitions) != bool(partitions) else last,
+            was_there=last not in {None, _READY},
+            unit="state",
+            clients_wait=True,
+        )
 
 
 _READY = "ready"
 
 
-def _state(error: int) -> str:
-    return COORDINATOR_ERRORS.get(error, f"error {error}") if error else _READY
+class _Coordinators:
+    """What the coordinators of one sample answered."""
+
+    def __init__(self, wholes: Iterable[GroupCoordinator], parts: Iterable[CoordinatorPartition]) -> None:
+        self.errors = {row.broker_id: row.error for row in wholes}
+        self.partitions: dict[int, dict[int, int]] = {}
+        for row in parts:
+            self.partitions.setdefault(row.broker_id, {})[row.partition] = row.error
+
+    @property
+    def unready(self) -> list[int]:
+        return sorted({broker for broker, error in self.errors.items() if error} | self.partitions.keys())
+
+    def state(self, broker: int) -> str | None:
+        """Return what a broker answers: of partitions, which ones, so that one that is loaded changes it."""
+        if broker not in self.partitions:
+            error = self.errors.get(broker)
+            return None if error is None else _named(error) if error else _READY
+        by_error: dict[int, list[int]] = {}
+        for partition, error in sorted(self.partitions[broker].items()):
+            by_error.setdefault(error, []).append(partition)
+        return "; ".join(f"{_named(error)} for {', '.join(map(str, found))}" for error, found in by_error.items())
+
+
+def _named(error: int) -> str:
+    return COORDINATOR_ERRORS.get(error, f"error {error}")

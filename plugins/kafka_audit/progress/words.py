@@ -20,7 +20,5 @@ def how_far(row: ProgressRow) -> str:
     far = f"{share} {after}" if share else after
     if row.state == "unknown":
         return f"{far}{waits}; whether it moves is not known"
-    if row.minutes_left is not None:
-        return f"{far}, about {row.minutes_left} more{waits}"
-    no_closer = share is not None and row.before is not None
-    return f"{far}{', and what is left does not shrink' if no_closer else ''}{waits}"
+    more = "" if row.minutes_left is None else f", about {row.minutes_left} more"
+    return f"{far}{more}{', once less is produced' if row.left_grows else ''}{waits}"

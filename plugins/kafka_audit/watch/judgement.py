@@ -20,17 +20,22 @@ from kafka_audit.watch.seen_cluster import SeenCluster
 from kafka_audit.watch.suspicions import MOST_NAMED, Observation, Suspicion, WatchFault
 
 
-def observations(seen: SeenCluster, committed: int | None = None, elected: int = 0) -> tuple[Observation, ...]:
+def observations(
+    seen: SeenCluster, committed: int | None = None, elected: int = 0, returned: Iterable[int] = ()
+) -> tuple[Observation, ...]:
     """Return everything that looks wrong.
 
     Args:
         seen: what the reading shows; it includes brokers that were known earlier, with the answer that they gave now.
         committed: the high watermark of the metadata log in the reading before; None if it is unknown.
         elected: by how much the epoch of the quorum rose lately.
+        returned: brokers that came back again and again lately.
     """
+    known = (seen.brokers[number] for number in returned if number in seen.brokers)
     return (
         *_unreachable(seen),
         *_down(seen),
+        *(_of(WatchFault.COMES_AND_GOES, broker) for broker in known),
         *_views(seen),
         *_controller(seen),
         *(_quorum(seen, committed, elected) if seen.kraft else ()),
@@ -162,6 +167,9 @@ MOST_SYMPTOMS = 500
 ELECTIONS_S = 600.0
 """Seconds in which elections of the quorum are counted; they end, and so does what is suspected of them."""
 
+RETURNS, RETURNS_S = 3, 900.0
+"""How often a broker comes back within how many seconds before it is suspected, as KA116 counts starts in logs."""
+
 _MOST_EPOCHS = 20
 _READINGS = 2
 
@@ -193,6 +201,8 @@ class WatchState:
         known_ms: since when each of them has been known as registered; any party may list others.
         away_ms: since when brokers that are not registered have not answered.
         epochs: of the metadata quorum and since when, of the last `ELECTIONS_S`.
+        returns_ms: when brokers came back lately, the last `RETURNS` times of each.
+        sessions: in which registered brokers came, by ZooKeeper; each registration has another zxid.
         committed: the high watermark of the metadata log in the last reading, which is not saved.
         symptoms: what looks wrong, by key.
     """
@@ -202,6 +212,8 @@ class WatchState:
     known_ms: Mapping[int, int] = field(default_factory=lambda: MappingProxyType({}))
     away_ms: Mapping[int, int] = field(default_factory=lambda: MappingProxyType({}))
     epochs: tuple[tuple[int, int], ...] = ()
+    returns_ms: Mapping[int, tuple[int, ...]] = field(default_factory=lambda: MappingProxyType({}))
+    sessions: Mapping[int, int] = field(default_factory=lambda: MappingProxyType({}))
     committed: int | None = None
     symptoms: Mapping[str, WatchSymptom] = field(default_factory=lambda: MappingProxyType({}))
 
@@ -231,8 +243,10 @@ def next_state(
     patience = patience or Patience()
     seen = SeenCluster(reading, cluster_id)
     symptoms, in_a_row = {}, reading.at_ms - state.at_ms < GAP_S * 1000
-    epochs = _epochs(state, seen)
-    for observation in observations(seen, state.committed if in_a_row else None, epochs[-1][1] - epochs[0][1] if epochs else 0):
+    epochs, returns = _epochs(state, seen), _returns(state, seen)
+    often = [number for number, times in returns.items() if len(times) >= RETURNS]
+    elected = epochs[-1][1] - epochs[0][1] if epochs else 0
+    for observation in observations(seen, state.committed if in_a_row else None, elected, often):
         earlier = state.symptoms.get(observation.key)
         if earlier is None or not (in_a_row or earlier.suspected) or not observation.continues(earlier.observation):
             earlier = WatchSymptom(observation=observation, since_ms=reading.at_ms, readings=0)
@@ -242,12 +256,15 @@ def next_state(
     forgotten = {number for number, since in away.items() if reading.at_ms - since >= FORGOTTEN_S * 1000}
     endpoints = {number: places for number, places in reading.endpoints.items() if number not in forgotten}
     symptoms = {key: symptom for key, symptom in symptoms.items() if symptom.observation.broker not in forgotten}
+    kept = {*endpoints, *seen.brokers} - forgotten
     return WatchState(
         at_ms=reading.at_ms,
         endpoints=endpoints,
         known_ms=_known(state, seen, endpoints),
         away_ms={number: since for number, since in away.items() if number not in forgotten},
         epochs=epochs,
+        returns_ms={number: times for number, times in returns.items() if number in kept},
+        sessions={number: zxid for number, zxid in {**state.sessions, **seen.sessions}.items() if number in kept},
         committed=seen.committed,
         symptoms=_first_symptoms(symptoms, endpoints),
     )
@@ -273,6 +290,23 @@ def _epochs(state: WatchState, seen: SeenCluster) -> tuple[tuple[int, int], ...]
     while len(epochs) > 1 and epochs[1][0] <= since:
         epochs = epochs[1:]
     return (*epochs[:1], *epochs[1:][-_MOST_EPOCHS:])
+
+
+def _returns(state: WatchState, seen: SeenCluster) -> dict[int, tuple[int, ...]]:
+    """Return when brokers came back: by a new registration, or without ZooKeeper by an answer after none.
+
+    Where half of the brokers did not answer, the watch was cut off from them.
+    """
+    at_ms, since = seen.reading.at_ms, seen.reading.at_ms - RETURNS_S * 1000
+    down = {number for number in seen.brokers if f"down:{number}" in state.symptoms}
+    if seen.zookeeper is not None:
+        back = {number for number, zxid in seen.sessions.items() if state.sessions.get(number, zxid) != zxid}
+    else:
+        back = {number for number in down if seen.brokers[number].api_versions.answered and 2 * len(down) < len(seen.brokers)}
+    times = {number: state.returns_ms.get(number, ()) for number in {*state.returns_ms, *back}}
+    times = {number: (*own, at_ms) if number in back else own for number, own in times.items()}
+    recent = {number: tuple(time for time in own if time > since)[-RETURNS:] for number, own in sorted(times.items())}
+    return {number: own for number, own in recent.items() if own}
 
 
 def _known(state: WatchState, seen: SeenCluster, endpoints: Collection[int]) -> dict[int, int]:

@@ -16,7 +16,17 @@ from kafka_audit.cluster.samples import Samples
 from kafka_audit.cluster.views import HeldViews
 from kafka_audit.collect.zookeeper.migration import runs_without_zookeeper
 from kafka_audit.model.quorum import newest_view
-from kafka_audit.model.tables import BrokerApi, BrokerView, QuorumView, Row, Sample, Snapshot, SnapshotInfo, SourceRead
+from kafka_audit.model.tables import (
+    BrokerApi,
+    BrokerView,
+    QuorumView,
+    RegisteredBroker,
+    Row,
+    Sample,
+    Snapshot,
+    SnapshotInfo,
+    SourceRead,
+)
 from kafka_audit.watch.reading import NOT_ASKED, BrokerReading, Reading, ZookeeperReading
 from kafka_audit.watch.suspicions import HALF, electorate, shares
 
@@ -67,6 +77,12 @@ class SeenCluster:
             return self.zookeeper.brokers
         listed = shares(self.counted) if self.counted else None
         return None if listed is None else frozenset(broker for broker, share in listed.items() if share >= HALF)
+
+    @cached_property
+    def sessions(self) -> Mapping[int, int]:
+        """The zxid of each broker's registration in ZooKeeper, where it is the reference."""
+        rows = () if self.zookeeper is None else self.zookeeper.rows
+        return {row.broker_id: row.czxid for row in rows if isinstance(row, RegisteredBroker)}
 
     @cached_property
     def registry(self) -> RegistrySample:

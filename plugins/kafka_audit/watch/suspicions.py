@@ -43,6 +43,7 @@ class WatchFault(StrEnum):
     NO_ANSWER = "no_answer"
     GONE = "gone"
     PROCESS_DOWN = "process_down"
+    COMES_AND_GOES = "comes_and_goes"
     NOT_LISTED = "not_listed"
     VIEW_EMPTY = "view_empty"
     VIEW_DIFFERS = "view_differs"
@@ -66,6 +67,7 @@ _SENTENCES = {
     WatchFault.NO_ANSWER: "{party} does not answer at {address}: {error}",
     WatchFault.GONE: "{party} is no longer registered and does not answer: {error}",
     WatchFault.PROCESS_DOWN: "{error}, by its own log",
+    WatchFault.COMES_AND_GOES: "{party} comes and goes: it came back three times within 15 minutes",
     WatchFault.NOT_LISTED: "{party} answers, but it is not registered",
     WatchFault.VIEW_EMPTY: "{party} answers, but its own view lists no broker",
     WatchFault.VIEW_DIFFERS: "{party} {difference}",

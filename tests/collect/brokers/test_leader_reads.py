@@ -14,8 +14,10 @@ from collect.taken import target
 from kafka_audit.clients.protocol.conversation import ClientOptions
 from kafka_audit.clients.protocol.primitive_types import WireError
 from kafka_audit.clients.read_error import ReadError
+from kafka_audit.cluster.coordinators import id_number
 from kafka_audit.collect.brokers import leader_questions, leader_reads, list_offsets
 from kafka_audit.collect.brokers.consumer_groups import GROUPS, MAY_DESCRIBE_GROUPS
+from kafka_audit.collect.brokers.group_coordinators import COORDINATORS, REBALANCING, made_up_groups
 from kafka_audit.collect.brokers.leader_questions import LeaderQuestion, LeaderQuestionPlan, LeaderQuestions
 from kafka_audit.collect.brokers.leader_reads import LIST_OFFSETS, MAY_DESCRIBE_TOPICS, LeadershipAsker
 from kafka_audit.collect.brokers.views import ViewBook
@@ -26,6 +28,7 @@ from kafka_audit.model.tables import (
     BrokerConfig,
     BrokerIdentity,
     BrokerView,
+    CoordinatorPartition,
     EligibleReplicas,
     GroupCoordinator,
     GroupMember,
@@ -33,6 +36,7 @@ from kafka_audit.model.tables import (
     LeadershipAsked,
     LogDir,
     OldTransaction,
+    RebalancingGroup,
     RegisteredPartition,
     RegisteredTopic,
     Registry,
@@ -298,25 +302,67 @@ def test_who_may_lead_what_has_no_leader(broker):
     assert reads(rows) == {"DescribeTopicPartitions": ("failed", "TOPIC_AUTHORIZATION_FAILED", MAY_DESCRIBE_TOPICS)}
 
 
+def coordinated(broker, partitions=(0, 1, 2), count=3):
+    """Ask a broker that leads partitions of __consumer_offsets, of so many."""
+    placed = {number: (2 if number in partitions else 1, [1, 2]) for number in range(count)}
+    book = ViewBook()
+    plan = plan_of([view_of(book, {"__consumer_offsets": placed}, 0)], book)
+    assert plan.coordinators == count
+    plan = replace(plan, questions={2: plan.questions[2]} if partitions else {})
+    rows = LeadershipAsker(target_of(broker), 1, ClientOptions(read_s=60.0), plan).ask()
+    return [row for row in rows if getattr(row, "operation", "") != LIST_OFFSETS]
+
+
+ALL_READ = {"ListGroups": ("answered", None, None), COORDINATORS: ("answered", None, None), REBALANCING: ("answered", None, None)}
+
+
 @pytest.mark.parametrize("error", [0, 14, 15])
 def test_a_coordinator_says_whether_it_is_ready(broker, error):
     broker.groups_error = error
-    plan = LeaderQuestionPlan(questions={}, offline={}, disks_fail=False, coordinates=True)
-    rows = LeadershipAsker(target_of(broker), 1, ClientOptions(read_s=60.0), plan).ask()
+    rows = coordinated(broker)
     assert [(row.broker_id, row.error) for row in of(rows, GroupCoordinator)] == [(2, error)]
-    assert reads(rows) == {"ListGroups": ("answered", None, None)}
+    assert reads(rows) == {name: read for name, read in ALL_READ.items() if not error or name != REBALANCING}
     found = sample_differences.find_sample_differences(SampleTables(collected(rows)))
     assert bool(found.reasons) == bool(error)
 
 
 def test_a_coordinator_without_the_right_is_a_failed_read(broker):
     broker.groups_error = 31
-    plan = LeaderQuestionPlan(questions={}, offline={}, disks_fail=False, coordinates=True)
-    rows = LeadershipAsker(target_of(broker), 1, ClientOptions(read_s=60.0), plan).ask()
-    assert reads(rows) == {"ListGroups": ("failed", "CLUSTER_AUTHORIZATION_FAILED", MAY_DESCRIBE_GROUPS)}
+    assert reads(coordinated(broker)) == {"ListGroups": ("failed", "CLUSTER_AUTHORIZATION_FAILED", MAY_DESCRIBE_GROUPS)}
     book = ViewBook()
-    assert plan_of([view_of(book, {"__consumer_offsets": {0: (0, [0])}}, 0)], book).coordinates
-    assert not plan_of([view_of(book, {"a": {0: (0, [0])}}, 0)], book).coordinates
+    assert not plan_of([view_of(book, {"a": {0: (0, [0])}}, 0)], book).coordinators
+
+
+def test_partitions_that_a_leader_does_not_coordinate_are_found_by_a_made_up_group_of_each(broker):
+    names = made_up_groups(50)
+    assert [id_number(name) % 50 for name in names] == [*range(50)]
+    broker.made_up_errors = {names[7]: 16, names[9]: 14, names[3]: 0}
+    rows = coordinated(broker, (3, 7, 9), 50)
+    assert {(row.broker_id, row.partition, row.error) for row in of(rows, CoordinatorPartition)} == {(2, 7, 16), (2, 9, 14)}
+    assert reads(rows) == ALL_READ
+    found = sample_differences.find_sample_differences(SampleTables(collected(rows)))
+    assert found.reasons == ("the group coordinator of broker 2 answers 14", "the group coordinator of broker 2 answers 16")
+    broker.made_up_errors = dict.fromkeys(names, 30)
+    rows = coordinated(broker, (3, 7, 9), 50)
+    assert reads(rows)[COORDINATORS] == ("failed", "GROUP_AUTHORIZATION_FAILED", MAY_DESCRIBE_GROUPS)
+    rows = coordinated(broker, (0,), 1001)
+    assert reads(rows)[COORDINATORS][0] == "failed"
+
+
+def test_groups_in_a_rebalance_are_described_and_no_others(broker):
+    broker.groups = {"a": (0, "consumer", [("app", b"")] * 2), "quiet": (0, "consumer", []), "denied": (30, "consumer", [])}
+    broker.new_groups = {"b": (0, [("app", {"orders": [0]})])}
+    broker.apis[69] = (0, 1)
+    broker.group_states = {"a": "PreparingRebalance", "b": "Reconciling", "denied": "CompletingRebalance"}
+    rows = coordinated(broker, (0,), 1)
+    groups = {(row.group, row.kind, row.state, row.members, row.late, row.late_clients) for row in of(rows, RebalancingGroup)}
+    assert groups == {
+        ("a", "classic", "PreparingRebalance", 2, 0, ()),
+        ("b", "consumer", "Reconciling", 1, 1, ("app at 10.1.1.1, epoch 1",)),
+    }
+    assert reads(rows)[REBALANCING] == ("failed", "GROUP_AUTHORIZATION_FAILED", MAY_DESCRIBE_GROUPS)
+    found = sample_differences.find_sample_differences(SampleTables(collected(rows)))
+    assert found.reasons == ("2 groups are in a rebalance",)
 
 
 def test_topics_of_kraft_without_a_leader_are_asked_about_before_those_with_replicas_out_of_sync():

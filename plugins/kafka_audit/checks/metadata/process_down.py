@@ -10,11 +10,13 @@ from kafka_audit.model.commands import command
 from kafka_audit.model.finding import Evidence, Finding, Step
 from kafka_audit.model.quorum import majority
 from kafka_audit.model.text import clean, counted, listing, our_line, start_upper
+from kafka_audit.progress.rows import progress_of
+from kafka_audit.progress.words import how_far
 from kafka_audit.says.log_faults import with_values
 
 _UP = {ProcessState.RUNS}
 _OPEN = {ProcessState.UNKNOWN, ProcessState.NEVER_STARTED}
-_QUOTED = 300
+_QUOTED, _LOOPS = 300, ProcessState.LOOPS.name.lower()
 
 
 @check(code="KA116", severity=Severity.HIGH)
@@ -23,11 +25,16 @@ def process_down(view: ClusterView) -> Judgements:
     processes = view.derived(Processes).all
     if not processes:
         yield view.unknown("cluster", "no broker is known", "an answer from ZooKeeper or a broker", who="the brokers")
+    again = {row.parties[0]: row for row in progress_of(view).of_kind("start") if row.state == "standing"}
     for node, process in processes.items():
         party = view.party(node)
         evidence: dict[str, Any] = {"node": node, "who": party, "state": process.state.value}
         resource = party.replace(" ", "/")
-        if process.state in _UP:
+        if process.state in _UP and resource in again:
+            evidence |= {"state": ProcessState.LOOPS.value, "cause": _LOOPS, "since": again[resource].since}
+            evidence["headline"] = f"{start_upper(party)} starts again and again: it registers anew in each audit"
+            yield view.judge(resource, Status.FAIL, evidence)
+        elif process.state in _UP:
             yield view.judge(resource, Status.PASS, evidence, subject=start_upper(party))
         elif process.state in _OPEN:
             yield view.unknown(resource, process.error, process.needs, evidence)
@@ -59,6 +66,7 @@ def how_it_went(case: Case) -> StoryFacts:
     view = case.view
     found = [view.derived(Processes).all[root.number("node")] for root in case.roots]
     first, them = found[0], listing(view.party(process.node) for process in found)
+    resources = {view.party(process.node).replace(" ", "/") for process in found}
     loops = [process.starts for process in found if process.starts is not None]
     facts: dict[str, object] = {
         "them": them,
@@ -69,6 +77,7 @@ def how_it_went(case: Case) -> StoryFacts:
         "start": last_in_sync(case, them) if any(waiting_for(view, process.node) for process in found) else (),
         "leaderless": len(frozenset().union(*(waiting_for(view, process.node) for process in found))),
         "is_controller": first.node in view.controller_nodes,
+        "far": "; ".join(how_far(row) for row in progress_of(view).of_kind("recovery") if row.parties[0] in resources),
     }
     return StoryFacts(facts=facts, evidence=tuple(_quotes(case, found)))
 

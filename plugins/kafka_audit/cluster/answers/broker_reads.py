@@ -34,6 +34,11 @@ class BrokerReads:
         """Return whether the broker answered the operation."""
         return any(read.operation == self._operation and read.outcome == "answered" for read in self._reads.get(broker, ()))
 
+    def failure(self, broker: int) -> Mapping[str, str] | None:
+        """Return error and what is needed where the broker was asked and the operation failed; earlier versions did not ask."""
+        asked = any(read.operation == self._operation for read in self._reads.get(broker, ()))
+        return self.gap(broker) if asked else None
+
     def gap(self, broker: int) -> Mapping[str, str] | None:
         """Return error and what is needed where the operation failed, or the broker answered nothing; else None."""
         if self.answered(broker):

@@ -20,7 +20,7 @@ from kafka_audit.collect.brokers import answers
 from kafka_audit.collect.rows.source_reads import CLUSTER_DENIED, Asking
 from kafka_audit.model.names import NameKind, can_be_name
 from kafka_audit.model.read_failure import ReadFailure
-from kafka_audit.model.tables import GroupCoordinator, GroupMember, Row
+from kafka_audit.model.tables import GroupMember, Row
 
 LIST_GROUPS, GROUPS = "ListGroups", "DescribeGroups"
 MAY_DESCRIBE_GROUPS = "Describe on Group '*'"
@@ -30,46 +30,13 @@ PAGE = 100
 _NAME_BYTES, _ROW_BYTES = 64, 1024  # what a name takes besides its letters, and what a row takes
 _CONSUMERS = "consumer"  # other protocols share groups for other ends: Kafka Connect, schema registries
 _NEW_PROTOCOL = "consumer"  # the group's type since ListGroups v5; "classic" is the other
-NOT_READY = (14, 15, 16)
-"""Errors of a coordinator: it loads, it does not run, it is another broker."""
-
 _OTHER_KINDS = frozenset({"share", "streams"})
-_FEW = "Dead"
-_GONE = 69  # GROUP_ID_NOT_FOUND: deleted since ListGroups named it
-_NEEDS = dict.fromkeys(("GROUP_AUTHORIZATION_FAILED", CLUSTER_DENIED), MAY_DESCRIBE_GROUPS)
-_NEEDS |= {"TOPIC_AUTHORIZATION_FAILED": "Describe on Topic '*'"}
+GROUP_GONE = 69
+"""GROUP_ID_NOT_FOUND: it does not exist, or was deleted since ListGroups named it."""
 
-
-class CoordinatorReads:
-    """Asks the group coordinator of one broker whether it is ready; which groups it has is not kept."""
-
-    def __init__(self, conversation: Conversation, target: Target, asking: Asking) -> None:
-        """Take the conversation, the broker it is with, and whose reads these are."""
-        self._conversation = conversation
-        self._target = target
-        self._asking = asking
-
-    def rows(self) -> list[Row]:
-        """Return what it answers, and how the read ended; nothing where the broker has no such API."""
-        version = self._conversation.version(ListGroupsRequest)
-        if version is None:
-            return []
-        started = time.monotonic()
-        try:
-            with any_answer():
-                # From version 4 on only groups of one state are listed, which are few: only the error is required.
-                answer = self._conversation.ask(ListGroupsRequest(version=version, states_filter=[_FEW], types_filter=[]))
-                if answer.error_code not in NOT_READY:
-                    demand(answer.error_code, None, _NEEDS)
-        except ReadError as error:
-            return [self._asking.failed(LIST_GROUPS, error, started)]
-        found = GroupCoordinator(
-            sample=self._asking.sample,
-            observer=self._target.observer,
-            broker_id=self._target.broker_id,
-            error=answer.error_code,
-        )
-        return [found, self._asking.answered(LIST_GROUPS, started)]
+GROUP_NEEDS = dict.fromkeys(("GROUP_AUTHORIZATION_FAILED", CLUSTER_DENIED), MAY_DESCRIBE_GROUPS)
+GROUP_NEEDS |= {"TOPIC_AUTHORIZATION_FAILED": "Describe on Topic '*'"}
+"""The right whose lack an error of a group means."""
 
 
 class GroupReads:
@@ -103,7 +70,7 @@ class GroupReads:
         """Return the consumer groups of the classic protocol, those of the new one, and groups of other kinds that may read."""
         version = self._conversation.version(ListGroupsRequest)
         answer = self._conversation.ask(ListGroupsRequest(version=version, states_filter=[], types_filter=[]))
-        demand(answer.error_code, None, _NEEDS)
+        demand(answer.error_code, None, GROUP_NEEDS)
         listed = answers.each(answer.groups, "groups")
         consumers = [entry for entry in listed if entry.protocol_type == _CONSUMERS]
         others = [entry for entry in listed if (getattr(entry, "group_type", None) or "").lower() in _OTHER_KINDS]
@@ -148,10 +115,10 @@ class GroupReads:
         """Yield the members of groups; raises ReadError for the first that was refused, after the others."""
         refused: ReadError | None = None
         for group in groups:
-            if group.error_code == _GONE:
+            if group.error_code == GROUP_GONE:
                 continue
             try:
-                demand(group.error_code, None, _NEEDS)
+                demand(group.error_code, None, GROUP_NEEDS)
             except ReadError as error:
                 refused = refused or error
                 continue

@@ -108,7 +108,7 @@ class LeaderQuestionPlan:
         disks_fail: whether a broker that answers has a failed log dir, or some view lists its replicas as offline.
         transaction_ms: how long a transaction may be open, by the brokers' settings; None where the topic of transactions does
             not exist, so that there is none.
-        coordinates: whether the topic of group coordinators exists.
+        coordinators: how many partitions the topic of group coordinators has; 0: it does not exist.
         elr_topics: topics of KRaft that an eligible replica may lead: without a leader first, then with replicas out of sync.
         copied: by broker id, replicas of partitions that are reassigned, or whose ISR lacks a replica.
         topics: those that a user asks about: who reads them, and whether something is written to them.
@@ -118,7 +118,7 @@ class LeaderQuestionPlan:
     offline: Mapping[int, int]
     disks_fail: bool
     transaction_ms: int | None = None
-    coordinates: bool = False
+    coordinators: int = 0
     elr_topics: Sequence[str] = ()
     copied: Mapping[int, Sequence[tuple[str, int]]] = field(default_factory=dict)
     topics: frozenset[str] = frozenset()
@@ -177,11 +177,15 @@ def plan_leader_questions(collected: Collected, book: ViewBook) -> LeaderQuestio
         questions=questions,
         offline=counts,
         disks_fail=bool(answering & (failed | counts.keys())),
-        coordinates=OFFSETS in set(everything.topics),
+        coordinators=_partitions(reference, OFFSETS),
         elr_topics=() if with_zookeeper else _elr_topics(reference),
         copied=_copied(collected, reference),
         transaction_ms=_longest_transaction(collected) if TRANSACTIONS in set(everything.topics) else None,
     )
+
+
+def _partitions(reference: _Reference, topic: str) -> int:
+    return int(np.count_nonzero(reference.topic == pc.index(reference.topics, topic).as_py()))
 
 
 def _elr_topics(reference: _Reference) -> Sequence[str]:

@@ -18,9 +18,10 @@ from kafka_audit.clients.protocol.primitive_types import WireError
 from kafka_audit.clients.read_error import ReadError, any_answer
 from kafka_audit.clients.targets import Target
 from kafka_audit.collect.brokers import answers, list_offsets
-from kafka_audit.collect.brokers.consumer_groups import CoordinatorReads, GroupReads
+from kafka_audit.collect.brokers.consumer_groups import GroupReads
 from kafka_audit.collect.brokers.copied_replicas import read_copied_replicas
-from kafka_audit.collect.brokers.leader_questions import LeaderQuestion, LeaderQuestionPlan, LeaderQuestions
+from kafka_audit.collect.brokers.group_coordinators import CoordinatorReads
+from kafka_audit.collect.brokers.leader_questions import OFFSETS, LeaderQuestion, LeaderQuestionPlan, LeaderQuestions
 from kafka_audit.collect.brokers.old_transactions import TransactionReads
 from kafka_audit.collect.rows.columns import Ints
 from kafka_audit.collect.rows.source_reads import Asking
@@ -121,7 +122,7 @@ class LeadershipAsker:
         self._listed_offline = plan.offline.get(target.broker_id, 0)
         self._topics = plan.topics
         self._asks_groups = plan.disks_fail or bool(plan.topics)
-        self._coordinates = plan.coordinates
+        self._coordinators = plan.coordinators
         self._transaction_ms = plan.transaction_ms
         self._elr_topics = plan.elr_topics if first else ()
         self._copied = plan.copied.get(target.broker_id, ())
@@ -129,7 +130,7 @@ class LeadershipAsker:
 
     def ask(self) -> tuple[Row, ...]:
         """Return unexpected answers, the number of requested partitions, and consumers while replicas are offline."""
-        if not (self._questions or self._asks_groups or self._elr_topics or self._coordinates or self._copied):
+        if not (self._questions or self._asks_groups or self._elr_topics or self._coordinators or self._copied):
             return ()
         started = time.monotonic()
         try:
@@ -139,8 +140,9 @@ class LeadershipAsker:
                     rows += read_eligible_replicas(conversation, self._asking, self._elr_topics)
                 if self._copied:
                     rows += read_copied_replicas(conversation, self._target, self._asking, self._copied)
-                if self._coordinates:
-                    rows += CoordinatorReads(conversation, self._target, self._asking).rows()
+                if self._coordinators:
+                    led = _led(self._questions, OFFSETS)
+                    rows += CoordinatorReads(conversation, self._target, self._asking, led, self._coordinators).rows()
                 if self._asks_groups:
                     rows += GroupReads(conversation, self._target, self._asking).rows()
                 return tuple(rows)
@@ -251,6 +253,14 @@ class LeadershipAsker:
             preferred=question.preferred,
             listed_offline=question.listed_offline,
         )
+
+
+def _led(questions: LeaderQuestions | None, topic: str) -> list[int]:
+    """Return the partitions of a topic that the broker is said to lead."""
+    if questions is None or topic not in questions.topics:
+        return []
+    own = (questions.topic == questions.topics.index(topic)) & questions.as_leader
+    return sorted(questions.partition[own].tolist())
 
 
 def targets_to_ask(rows: Sequence[Row], targets: Sequence[Target]) -> list[Target]:

@@ -26,6 +26,7 @@ from kafka_audit.model.tables import (
     PropertyLogin,
     QuorumVoter,
     Reassignment,
+    RebalancingGroup,
     Row,
     ScramUser,
     ZookeeperNode,
@@ -47,6 +48,7 @@ _NAMES: Mapping[type[Row], tuple[str, Mapping[str, NameKind]]] = MappingProxyTyp
         PropertyLogin: ("properties", {"listener": NameKind.RESOURCE, "username": NameKind.PRINCIPAL}),
         QuorumVoter: ("DescribeQuorum", {"listener": NameKind.LISTENER, "host": NameKind.HOST}),
         Reassignment: ("reassignments", {"topic": NameKind.TOPIC}),
+        RebalancingGroup: ("DescribeGroups rebalancing", {"group": NameKind.GROUP}),
         ScramUser: ("zookeeper /config/users", {"user": NameKind.PRINCIPAL}),
         ZookeeperNode: ("zookeeper /", {"path": NameKind.PATH}),
     }

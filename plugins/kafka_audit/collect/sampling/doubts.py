@@ -24,7 +24,7 @@ _SHARE = 0.5  # of the brokers, or of the topics, from which all are asked again
 _OF_ZOOKEEPER = frozenset({"no controller", "absent", "fewer brokers than expected", "ZooKeeper's server", "notices"})
 _OF_OBSERVER = frozenset({"acls", "read", "cluster id"})
 _OF_BROKERS: Mapping[str, Sequence[int]] = MappingProxyType(
-    {"coordinator": (1,), "partition": (3,), "probe": (3,), "identity": (1, 3)}
+    {"coordinator": (1,), "rebalance": (1,), "partition": (3,), "probe": (3,), "identity": (1, 3)}
 )
 """Where the numbers of brokers are in a key."""
 

@@ -29,11 +29,13 @@ from kafka_audit.model.tables import (
     AddressProbe,
     BrokerIdentity,
     BrokerView,
+    CoordinatorPartition,
     GroupCoordinator,
     LeadershipAnswer,
     LogDir,
     Migration,
     Probe,
+    RebalancingGroup,
     RegisteredBroker,
     RegisteredEndpoint,
     RegisteredPartition,
@@ -183,10 +185,13 @@ def _ensemble(tables: SampleTables, reasons: list[str]) -> set[Key]:
 
 
 def _coordinators(tables: SampleTables, reasons: list[str]) -> set[Key]:
-    """Return group coordinators that are not ready: they load for a moment after each election."""
-    found = [row for row in tables.of(GroupCoordinator) if row.error]
-    reasons += [f"the group coordinator of broker {row.broker_id} answers {row.error}" for row in found]
-    return {("coordinator", row.broker_id, row.error) for row in found}
+    """Return group coordinators that are not ready, and groups in a rebalance: each lasts for a moment as a rule."""
+    found = {(row.broker_id, row.error) for row in tables.of(GroupCoordinator) if row.error}
+    found |= {(part.broker_id, part.error) for part in tables.of(CoordinatorPartition)}
+    reasons += [f"the group coordinator of broker {broker} answers {error}" for broker, error in sorted(found)]
+    groups = {(row.broker_id, row.group) for row in tables.of(RebalancingGroup)}
+    reasons += [f"{counted(len(groups), 'group')} {'is' if len(groups) == 1 else 'are'} in a rebalance"] if groups else []
+    return {("coordinator", *row) for row in found} | {("rebalance", *row) for row in groups}
 
 
 def _names(observers: Iterable[str]) -> str:

@@ -146,6 +146,33 @@ class GroupCoordinator(Row, filled_by=("ListGroups",)):
     error: int  # 0; 14 COORDINATOR_LOAD_IN_PROGRESS, 15 COORDINATOR_NOT_AVAILABLE, 16 NOT_COORDINATOR
 
 
+class CoordinatorPartition(Row, filled_by=("DescribeGroups coordinators",)):
+    """A partition of __consumer_offsets whose leader does not coordinate its groups, as it answers about a made-up group."""
+
+    sample: int
+    observer: str
+    broker_id: int  # the leader
+    partition: int
+    error: int  # 14, 15 or 16, as of `GroupCoordinator`
+
+
+class RebalancingGroup(Row, filled_by=("DescribeGroups rebalancing",)):
+    """A group in a rebalance, as its coordinator reports it (ListGroups 4, Kafka 2.6)."""
+
+    sample: int
+    observer: str  # the coordinator
+    broker_id: int
+    group: str
+    kind: str  # classic (Kafka Connect among them), consumer, streams
+    state: str  # PreparingRebalance, CompletingRebalance; Assigning, Reconciling; of streams NotReady
+    members: int
+    members_digest: str  # of the ids of members: each that joins anew has another one
+    group_epoch: int | None  # null: of the classic protocol
+    assignment_epoch: int | None  # that of the target assignment
+    late: int  # members whose epoch is lower than that: they have not given up what others are to get
+    late_clients: tuple[str, ...]  # the first three of them: client id, host and epoch
+
+
 class GroupMember(Row, filled_by=("DescribeGroups",)):
     """A member of a consumer group, as its coordinator reports it; read only while replicas are offline."""
 

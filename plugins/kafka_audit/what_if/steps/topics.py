@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from kafka_audit.cluster.coordinators import lists_all_groups
 from kafka_audit.cluster.cordons import cordoned
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.differences.tables import DeletedTopic, TopicPlacement
@@ -24,8 +25,6 @@ from kafka_audit.what_if.steps.objections import (
 )
 
 _GROUPS, _ENDS, _DELETION = "DescribeGroups", "end offsets", "delete.topic.enable"
-_SHOW_DESCRIBE = frozenset({"DescribeAcls", "ListPartitionReassignments", "DescribeQuorum", "DescribeLogDirs"})
-"""Reads that need Describe on the cluster: with this right ListGroups leaves no group out."""
 _WITHOUT_MEMBERS, _ASSIGNED = frozenset({"Empty", "Dead"}), frozenset({"Stable", "Assigning", "Reconciling"})
 _MOST_BYTES, _ANY_DIR, _MOST_MOVES = 16 * 1024 * 1024, "any", 200_000
 
@@ -87,7 +86,7 @@ def _readers(view: ClusterView, topic: str) -> Iterator[Objection]:
         yield unknown_whether(
             f"which groups read {clean(topic)}: {error}", (failed and failed[0].needs) or "Describe on Group '*'"
         )
-    elif not _lists_all(view):
+    elif not lists_all_groups(view):
         yield unknown_whether(f"whether groups read {clean(topic)} that the auditor may not describe", "Describe on Cluster")
     hidden = {
         row.group: row
@@ -100,12 +99,6 @@ def _readers(view: ClusterView, topic: str) -> Iterator[Objection]:
             yield unknown_whether(
                 f"whether {what} {clean(name)} reads {clean(topic)}", f"`kafka-{row.kind or 'consumer'}-groups.sh --describe`"
             )
-
-
-def _lists_all(view: ClusterView) -> bool:
-    if all(view.inter_broker.authorizer(broker).state == "unset" for broker in view.brokers):
-        return True
-    return any(read.operation in _SHOW_DESCRIBE and read.outcome == "answered" for read in view.last_reads)
 
 
 def _writers(view: ClusterView, topic: str, partitions: int) -> Iterator[Objection]:

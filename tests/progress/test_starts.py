@@ -1,0 +1,67 @@
+"""A broker that registers anew in each of three audits is one that crashes; one that was restarted is not."""
+
+import pytest
+
+from checks.cases import base
+from checks.world import snapshots
+from cluster_views import cluster_views
+from kafka_audit.checks.run import judge
+from kafka_audit.model.finding import Status
+from kafka_audit.progress.rows import progress_of
+
+MINUTE_MS = 60_000
+STARTED_MS = base()["info"]["started_ms"]
+
+
+def registered(audit_min, age_min, number):
+    """Broker 2 as an audit so many minutes ago finds it: registered for so long, by this transaction."""
+    at = STARTED_MS - audit_min * MINUTE_MS
+    return {
+        "info": {"started_ms": at, "finished_ms": at + 10_000},
+        "brokers": {2: {"registered_ms": at - age_min * MINUTE_MS, "czxid": 900 + number}},
+    }
+
+
+CASES = {
+    "crashes": (registered(15, 3, 1), registered(0, 4, 2)),
+    "was_restarted": (registered(15, 3, 1), registered(0, 18, 1)),
+    "was_old": (registered(15, 60, 1), registered(0, 4, 2)),
+    "each_night": (registered(24 * 60, 3, 1), registered(0, 4, 2)),
+    "audited_first": (None, registered(0, 4, 2)),
+}
+
+
+@pytest.fixture(scope="module")
+def views():
+    pairs = {}
+    for name, (before, now) in CASES.items():
+        case = {"now": now} | ({} if before is None else {"previous": before})
+        pairs[name] = snapshots(base(), name, case)
+    return cluster_views(pairs)
+
+
+def judged(view):
+    return [one for one in judge(view) if (one.code, one.resource) == ("KA116", "broker/2")]
+
+
+def test_the_third_audit_in_a_row_that_sees_a_new_registration_fails(views):
+    view = views["crashes"]
+    (row,) = progress_of(view).of_kind("start")
+    assert (row.state, row.parties) == ("unknown", ("broker/2",))
+    assert [one.status for one in judged(view)] == [Status.PASS]
+
+    third = cluster_views(
+        {"crashes": snapshots(base(), "crashes", {"previous": CASES["crashes"][0], "now": CASES["crashes"][1]})}
+    )
+    later = third["crashes"]
+    later.reported_progress = (row,)
+    (row,) = progress_of(later).of_kind("start")
+    assert (row.state, row.unchanged_minutes) == ("standing", 15)
+    (found,) = judged(later)
+    assert (found.status, found.evidence["state"]) == (Status.FAIL, "starts again and again")
+    assert found.evidence["headline"] == "Broker 2 starts again and again: it registers anew in each audit"
+
+
+@pytest.mark.parametrize("name", [name for name in CASES if name != "crashes"])
+def test_a_restart_is_none(views, name):
+    assert progress_of(views[name]).of_kind("start") == ()
