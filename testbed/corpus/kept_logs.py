@@ -14,6 +14,7 @@ import tarfile
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import takewhile
 from pathlib import Path
 
 import zstandard
@@ -37,7 +38,8 @@ WAIT_S = 12  # after a fault, for lines that are written again and again
 _AT_ENDS, _OF_NODE = 200, 5_000  # lines; bytes of one node, compressed
 _BAD = re.compile(r"\b(?:WARN|ERROR|FATAL)\b")
 _HEAD = re.compile(r"\[?\d{4}-\d\d-\d\d")
-_SETTING = re.compile(r"\s+(?!broker\.id|node\.id|process\.roles|log\.dirs)[\w.]+ = ")  # hundreds at each start
+_SETTING = re.compile(r"\s+[\w.-]+ = ")  # hundreds at each start, of which the last ones before the fault and since are kept
+_SETTINGS = "KafkaConfig values"
 _NEED_REPORTS = {"printed", "look", "raise_controller_epoch"}  # repairs that go by what an audit says
 Logs = Mapping[str, str]
 
@@ -80,7 +82,8 @@ def kept(folder: Path, before: Mapping[Path, int]) -> dict[str, str]:
         lines = _AT_ENDS
         while True:
             texts = {path: _part(path, before.get(path, 0), lines) for path in sorted(node.glob("*.log"))}
-            if lines <= 1 or len(zstandard.compress("".join(texts.values()).encode(), 19)) <= _OF_NODE:
+            rest = "\n".join(line for text in texts.values() for line in text.splitlines() if not _SETTING.match(line))
+            if lines <= 1 or len(zstandard.compress(rest.encode(), 19)) <= _OF_NODE:
                 break
             lines //= 2
         for path, text in texts.items():
@@ -92,16 +95,24 @@ def kept(folder: Path, before: Mapping[Path, int]) -> dict[str, str]:
 def _part(path: Path, began: int, most: int) -> str:
     raw = path.read_bytes()
     began = began if began <= len(raw) else 0
-    early, late = (
-        [line for line in part.decode(errors="replace").splitlines() if not _SETTING.match(line)]
-        for part in (raw[:began], raw[began:])
+    (early, known), (late, changed) = (
+        _settings_apart(part.decode(errors="replace").splitlines()) for part in (raw[:began], raw[began:])
     )
     # Only server.log says which node and release it is.
     first = [*early[:most], *filter(event_in, early[most:])] if path.name == "server.log" else []
     start = late[:most] if not early and path.name in {"server.log", "console.log"} else []
     middle = late[len(start) : max(len(start), len(late) - most)]
-    lines = [*first, *start, *_bad(middle, most), *late[max(len(start), len(late) - most) :]]
+    end = late[max(len(start), len(late) - most) :]
+    configured = (known, changed) if path.name == "server.log" else ([], [])
+    lines = [*first, *configured[0], *start, *_bad(middle, most), *configured[1], *end]
     return "".join(f"{masked(line[:1500])}\n" for line in lines)
+
+
+def _settings_apart(lines: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return lines without settings, and the last line that announces settings, with these."""
+    last = max((number for number, line in enumerate(lines) if _SETTINGS in line), default=None)
+    block = [] if last is None else [lines[last], *takewhile(_SETTING.match, lines[last + 1 :])]
+    return [line for line in lines if not _SETTING.match(line) and _SETTINGS not in line], block
 
 
 def _bad(lines: Sequence[str], most: int) -> Iterator[str]:
@@ -119,7 +130,7 @@ def _bad(lines: Sequence[str], most: int) -> Iterator[str]:
             yield line
 
 
-def record(wanted: Iterable[tuple[Fault, str]], minutes: float, path: Path = ARCHIVE) -> int:
+def record(wanted: Iterable[tuple[Fault, str]], minutes: float, path: Path = ARCHIVE, wait_s: float = WAIT_S) -> int:
     """Break clusters, keep their logs, repair them; return how many were kept."""
     stage, runs, until = Stage(Auditor(), say), read(path), time.monotonic() + 60 * minutes
     count = 0
@@ -132,7 +143,7 @@ def record(wanted: Iterable[tuple[Fault, str]], minutes: float, path: Path = ARC
                 scene.undo, scene.ran, scene.followed, scene.look = [], [], [], bool  # no audit is compared
                 before = sizes(scene.cluster.folder) if fault.steps else {}
                 carry_out(scene, fault.steps)
-                time.sleep(WAIT_S)
+                time.sleep(wait_s)
                 runs[fault.id, version] = kept(scene.cluster.folder, before)
             except (BedError, subprocess.SubprocessError, OSError) as error:
                 say(f"{fault.id} on {version}: NOT RUN: {error}")
@@ -213,6 +224,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     recording.add_argument("names", nargs="*", metavar="FAULT", help="only these, again")
     recording.add_argument("--versions", nargs="+", default=["3.9.1 ZooKeeper", "4.3.0 KRaft"], metavar="VERSION")
     recording.add_argument("--minutes", type=float, default=25.0, help="begin none after so many minutes")
+    recording.add_argument("--wait", type=float, default=WAIT_S, metavar="S", help="after a fault, for lines that are repeated")
     showing = commands.add_parser("show", help="what `kafka-audit logs` says of each run alone")
     showing.add_argument("names", nargs="*", metavar="FAULT", help="the whole text of these")
     commands.add_parser("docs", help="write docs/logs-corpus.md")
@@ -235,7 +247,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if version in fault.versions
         and (fault.id in options.names if options.names else not any(fault.id == name for name, _ in known))
     ]
-    say(f"{record(wanted, options.minutes)} kept")
+    say(f"{record(wanted, options.minutes, wait_s=options.wait)} kept")
     return 0
 
 

@@ -161,18 +161,20 @@ def _last(text: str, piece: str, place: int) -> int:
 
 def _cut_in(text: str, first: str) -> tuple[int, bool, bool, bool] | None:
     """Return a fit of a text that ends within the first piece of a template."""
-    part = _beginning_at_end(text, first, 0)
-    if part < _LONG:
+    part = _beginning_at_end(text, first, 0, _LONG)
+    if not part:
         return None
     place = len(text) - part
     return part, place == 0 or text[place - 1] in _BOUNDARY, False, True
 
 
-def _beginning_at_end(text: str, piece: str, place: int) -> int:
-    """Return how many characters at the end of a text are the beginning of a piece."""
-    for length in range(min(len(piece) - 1, len(text) - place), 2, -1):
-        if text.endswith(piece[:length]):
-            return length
+def _beginning_at_end(text: str, piece: str, place: int, least: int = 3) -> int:
+    """Return how many characters at the end of a text are the beginning of a piece; fewer than the least are none."""
+    start = text.find(piece[:least], max(place, len(text) - len(piece) + 1)) if len(piece) > least else -1
+    while start >= 0:
+        if piece.startswith(text[start:]):
+            return len(text) - start
+        start = text.find(piece[:least], start + 1)
     return 0
 
 
