@@ -13,14 +13,17 @@ import sys
 import tarfile
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from datetime import date
 from itertools import takewhile
 from pathlib import Path
 
 import zstandard
 
+from kafka_audit.checks import catalogue as checks
 from kafka_audit.clients.secrets.masking import masked
 from kafka_audit.collect.logs.pieces import LogFile
+from kafka_audit.lint.logged import logged_risks
 from kafka_audit.logs.diagnosis import log_document
 from kafka_audit.logs.tally import LogTally
 from kafka_audit.report.log_report import log_text
@@ -28,7 +31,7 @@ from kafka_audit.says.process_lines import event_in
 from testbed import records
 from testbed.corpus.actions import carry_out
 from testbed.corpus.auditing import Auditor
-from testbed.corpus.catalogue import Fault, faults
+from testbed.corpus.catalogue import Fault, faults, without_sign
 from testbed.corpus.printed import text_worth
 from testbed.corpus.runner import Stage
 from testbed.errors import BedError
@@ -175,15 +178,16 @@ def diagnosed(logs: Logs, *, quotes: bool = True) -> str:
     for name, text in logs.items():
         tally.read(LogFile(name, io.BufferedReader(io.BytesIO(text.encode()))))
     document = log_document(tally)
+    document["risks"] += logged_risks(tally, checks(), date.today())  # noqa: DTZ011 -- of certificates alone
     for part in () if quotes else ("unknown", "signs"):
         document[part] = [{**one, "text": ""} for one in document[part]]
     return log_text(document, width=130)
 
 
-def table(path: Path = ARCHIVE) -> Iterator[tuple[str, str, str, str]]:
+def table(path: Path = ARCHIVE, names: Collection[str] = ()) -> Iterator[tuple[str, str, str, str]]:
     """Yield fault, version, what the text is worth by the rule of the corpus, and its first line."""
     for (name, version), logs in read(path).items():
-        if (fault := faults().get(name)) is not None:
+        if (fault := faults().get(name)) is not None and (name in names or not names):
             text = diagnosed(logs, quotes=False)
             yield name, version, text_worth(fault, text).verdict, text.partition("\n")[0]
 
@@ -191,23 +195,35 @@ def table(path: Path = ARCHIVE) -> Iterator[tuple[str, str, str, str]]:
 def page(path: Path = ARCHIVE) -> str:
     """Return the page of the table."""
     rows = [*table(path)]
-    count = Counter(worth for _, _, worth, _ in rows)
-    total = ", ".join(f"{name} {count[name]}" for name in ("cause", "undecided", "symptom", "silent", "wrong"))
-    lines = [f"| `{name}` | {version} | {worth} | {first.replace('|', '/')} |" for name, version, worth, first in rows]
-    return "\n".join((_PAGE.format(number=len(rows), total=total), *lines, ""))
+    signed = [row for row in rows if row[0] not in without_sign()]
+    count = Counter(worth for _, _, worth, _ in signed)
+    named = count["cause"] + count["undecided"]
+    figures = (
+        f"{len(rows)} runs of {len({row[0] for row in rows})} of {len(faults())} faults. {len(rows) - len(signed)} runs are of"
+        f" faults without a sign. Of the other {len(signed)}, the cause, or one of two, is named in {named}"
+        f" ({named / (len(signed) or 1):.0%}):"
+        f" cause {count['cause']}, undecided {count['undecided']}, symptom {count['symptom']}, silent {count['silent']}."
+        f" Of all runs, something false is said in {sum(row[2] == 'wrong' for row in rows)}."
+    )
+    lines = [
+        f"| `{name}` | {version} | {worth} | {'no' if name in without_sign() else 'yes'} | {first.replace('|', '/')} |"
+        for name, version, worth, first in rows
+    ]
+    return "\n".join((_PAGE.format(figures=figures), *lines, ""))
 
 
 _PAGE = """# Faults by their logs alone
 
 Written by `python -m testbed.corpus.kept_logs docs`. For each fault of the [corpus](corpus.md) that was run, the logs of all
 nodes are kept (`testbed/records/logs.tar.zst`), and `kafka-audit logs` reads them, and nothing else. What it prints is worth what
-the rule of the corpus says; lines that it only quotes do not count. Most faults of the corpus are settings that no line reports:
-of them a log is silent.
+the rule of the corpus says; lines that it only quotes do not count. Causes, and risks by settings, count alike. *Sign*: whether a
+line of any process shows the cause; [the others](corpus.md#faults-without-a-sign-in-logs) are listed with the reason.
+*Undecided*: two causes are named, of which one is true. *Symptom*: only an effect is named.
 
-{number} runs: {total}.
+{figures}
 
-| Fault | Release | Worth | First line |
-|---|---|---|---|"""
+| Fault | Release | Worth | Sign | First line |
+|---|---|---|---|---|"""
 
 
 def say(line: str) -> None:

@@ -22,12 +22,17 @@ _BLOCK = 1 << 18
 _WORTH = re.compile(
     rb"WARN|ERROR|FATAL|SEVERE|\"(?:warn|error|fatal)\"|Exception|OutOfMemory|starting \(kafka|started \(kafka|Server started"
     rb"|SHUTDOWN|shut(?:ting)? down|signal|Kafka version|KafkaConfig values|Fencing|unfence|is Denied|ailed authentication"
-    rb"|Log4jController|Starting controller|unregistered|Unable to register|STALE_BROKER|Session expired|connection setup timeout"
-    rb"|myid|is out of range|ed as the controller|\) Pause |: error: "
+    rb"|Log4jController|Starting controller|unregistered|Unable to register|STALE_BROKER|Session expired"
+    rb"|connection setup timeout|due to request timeout"
+    rb"|myid|is out of range|ed as the controller|\) Pause |: error: |deleted brokers: \d|Newly added brokers: \d|New topics: \["
+    rb"|replicas=\[\d+\]|with config: HashMap\(\)|entityPath: brokers/|Updating broker|cluster configuration : |throttled\.rate"
+    rb"|unclean\.leader\.election\.enable (?:->|to)|min\.insync\.replicas (?:->|to)|cleanup\.policy (?:->|to)|Acl change noti"
 )
 """What is read of lines: those at WARN and above, and the few at INFO by which starts, stops and elections are known."""
 _THROWN = re.compile(r"(?:Caused by: )?(?:[\w$]{1,80}\.){1,12}[\w$]{1,100}(?:Exception|Error)\b|java\.lang\.|Error: ")
-_SETTING = re.compile(r"\s(?:broker\.id|node\.id|process\.roles|log\.dirs|zookeeper\.connect) = ")
+_SETTING, _MOST_SETTINGS = re.compile(r"\s[\w.-]{1,200} = "), 600
+SETTINGS = "KafkaConfig values"
+"""What is in the line that announces all settings of a process; they stand below it."""
 
 
 @dataclass(slots=True)
@@ -59,7 +64,8 @@ class LogStream:
         """Put a line below the one before it; return whether it belongs there: in a text without heads, only the first few do."""
         if self.piece is None:
             return False
-        if len(self.piece.below) < _MOST_LINES or _SETTING.match(line):
+        count = len(self.piece.below)
+        if count < _MOST_LINES or (count < _MOST_SETTINGS and SETTINGS in self.piece.text and _SETTING.match(line)):
             self.piece.below.append(line[:1000])
             return True
         return bool(self.first)
@@ -89,7 +95,9 @@ class LogFile:
 
     def _pieces_of(self, block: bytes) -> Iterator[LogPiece]:
         """Yield what may matter of whole lines: those with a time in front and nothing that is read are only counted."""
-        starts = {found.end() for found in _BESIDE_HEADS.finditer(block)} | ({0} if _BESIDE_HEADS.match(b"\n" + block[:40]) else set())
+        starts = {found.end() for found in _BESIDE_HEADS.finditer(block)}
+        if _BESIDE_HEADS.match(b"\n" + block[:40]):
+            starts.add(0)
         starts.update(block.rfind(b"\n", 0, found.start()) + 1 for found in self._worth.finditer(block))
         place = 0
         for start in sorted(starts):
@@ -132,7 +140,8 @@ class LogFile:
         if is_head or _THROWN.match(line) or not stream.first:
             if stream.piece:
                 yield stream.piece
-            stream.piece = LogPiece(who, self.name, number, line) if not is_head or self._worth.search(line.encode("utf-8", "replace")) else None
+            worth = not is_head or self._worth.search(line.encode("utf-8", "replace"))
+            stream.piece = LogPiece(who, self.name, number, line) if worth else None
 
 
 def _blocks(stream: BinaryIO) -> Iterator[bytes]:
