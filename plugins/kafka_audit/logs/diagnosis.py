@@ -79,7 +79,7 @@ def log_document(tally: LogTally, redact: Callable[[str], str] = str) -> dict[st
         "by_node": [
             _counts(name, node, meaning, seen) for name, node in nodes.items() for meaning, seen in node.meanings.items()
         ],
-        "signs": [] if leading else [*_signs(nodes, quoted)],
+        "signs": [] if leading else [*_signs(nodes, turns, quoted)],
         "unknown": [*_unknown(nodes, quoted)],
         "other_programs": dict(sum((node.others for node in nodes.values()), Counter())),
         "not_read": [*map(shown, tally.errors), *_unread(tally)],
@@ -149,6 +149,10 @@ def _at_a_turn(seen: Seen, name: str, values: Mapping[str, str], turns: Mapping[
     near = [ms for node, own in turns.items() if node == name or node.rpartition(" ")[2] == other for ms in own]
     first, last = seen.first, seen.last
     return first is not None and last is not None and any(first.ms - _TURN_MS <= ms <= last.ms + _TURN_MS for ms in near)
+
+
+def _is_brief(seen: Seen) -> bool:
+    return seen.first is not None and seen.last is not None and seen.last.ms - seen.first.ms <= _TURN_MS
 
 
 def _went_well(node: NodeTally, seen: Seen) -> bool:
@@ -364,10 +368,14 @@ def _counts(name: str, node: NodeTally, meaning: str, seen: Seen) -> dict[str, A
     }
 
 
-def _signs(nodes: Mapping[str, NodeTally], quoted: Callable[[Seen], str]) -> Iterator[dict[str, Any]]:
+def _signs(
+    nodes: Mapping[str, NodeTally], turns: Mapping[str, Sequence[int]], quoted: Callable[[Seen], str]
+) -> Iterator[dict[str, Any]]:
     """Yield lines at ERROR that are the sign of a fault, where no fault of ours is named by them."""
     for name, node in nodes.items():
         for meaning, seen in sorted(node.meanings.items(), key=lambda one: -one[1].count):
+            if _was_stopped(node) and _is_brief(seen) and _at_a_turn(seen, name, {}, turns):
+                continue  # while the node was stopped on purpose: the last one of a cluster has nobody to give its leaders to
             if meaning in node.bad and not is_ordinary(meaning) and not _went_well(node, seen):
                 known = meanings()[meaning]
                 yield {

@@ -121,13 +121,22 @@ def _fits(text: str, words: Iterable[str], record: Record) -> Iterator[Fit]:
     numbers: Counter[int] = Counter()
     for word in words:
         numbers.update(_index().words.get(word, ()))
+    heads = _heads()
     for number, _ in numbers.most_common(_MOST_CANDIDATES):
+        if heads[number] not in squeezed:  # neither whole nor cut, which most are
+            continue
         template = templates()[number]
         found = _compared(squeezed, _pieces(template.text))
         if found:
             named = simple in template.loggers
             level = template.level == "T" or template.level in _LEVELS.get(record.level, "" if record.level else "FEWI")
             yield Fit(template, *found, named=named, level=level)
+
+
+@cache
+def _heads() -> tuple[str, ...]:
+    """Return the beginnings of templates, of which a text has one that fits as a whole or as far as it was cut."""
+    return tuple(_pieces(template.text)[0][:_LONG] for template in templates())
 
 
 def _compared(text: str, pieces: tuple[str, ...]) -> tuple[int, bool, bool, bool] | None:
