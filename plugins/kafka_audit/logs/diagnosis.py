@@ -375,7 +375,7 @@ def _signs(
     for name, node in nodes.items():
         for meaning, seen in sorted(node.meanings.items(), key=lambda one: -one[1].count):
             if _was_stopped(node) and _is_brief(seen) and _at_a_turn(seen, name, {}, turns):
-                continue  # while the node was stopped on purpose: the last one of a cluster has nobody to give its leaders to
+                continue  # while the node was stopped on purpose: the last one of a cluster cannot give its leaders away
             if meaning in node.bad and not is_ordinary(meaning) and not _went_well(node, seen):
                 known = meanings()[meaning]
                 yield {

@@ -99,5 +99,5 @@ def _faults() -> Iterator[LogFault]:
                 says = tuple(tuple(map(re.compile, one if isinstance(one, list) else [one])) for one in raw.pop("says"))
                 name = path.name.removesuffix(".yaml")
                 over = re.compile(raw.pop("over")) if "over" in raw else None
-                kind = {"of_start": family == "start", "is_risk": family == "risks"}
-                yield LogFault(name=name, **kind, says=says, over=over, steps=tuple(raw.pop("steps")), **raw)
+                raw |= {"of_start": family == "start", "is_risk": family == "risks", "steps": tuple(raw["steps"])}
+                yield LogFault(name=name, says=says, over=over, **raw)
