@@ -152,6 +152,15 @@ SECRETS = (
     "Authorization: Bearer eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJodW50ZXIyIn0.hunter2hunter2hunter2",
     "https://user:hunter2@host/path?sig=hunter2",
     "Invalid value hunter2 for configuration ssl.key.password: x",
+    "listener.name.client.ssl.keystore.password=hunter2",
+    "listener.name.client.scram-sha-512.sasl.jaas.config=ScramLoginModule required username=a password=hunter2;",
+    '{"password": "hunter2"}',
+    "KAFKA_OPTS=-Djavax.net.ssl.keyStorePassword=hunter2",
+    "SASL_PASSWORD=hunter2",
+    "sasl.oauthbearer.client.credentials.client.secret=hunter2",
+    "Authorization: Basic hunter2hunter2hunter2",
+    "SCRAM-SHA-256=[iterations=8192,password=hunter2]",
+    "access_token=hunter2hunter2",
 )  # fmt: skip
 
 
