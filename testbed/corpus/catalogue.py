@@ -184,6 +184,13 @@ def presets() -> dict[str, Preset]:
 
 
 @cache
+def without_sign() -> Mapping[str, str]:
+    """Return the faults of which no line of a log shows the cause, each with the reason."""
+    found: dict[str, str] = yaml.safe_load((HERE / "without_sign.yaml").read_text(encoding="utf-8"))
+    return found
+
+
+@cache
 def faults() -> dict[str, Fault]:
     """Return the faults by id, in the order of the files.
 

@@ -13,13 +13,17 @@ import sys
 import tarfile
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from datetime import date
+from itertools import takewhile
 from pathlib import Path
 
 import zstandard
 
+from kafka_audit.checks import catalogue as checks
 from kafka_audit.clients.secrets.masking import masked
 from kafka_audit.collect.logs.pieces import LogFile
+from kafka_audit.lint.logged import logged_risks
 from kafka_audit.logs.diagnosis import log_document
 from kafka_audit.logs.tally import LogTally
 from kafka_audit.report.log_report import log_text
@@ -27,7 +31,7 @@ from kafka_audit.says.process_lines import event_in
 from testbed import records
 from testbed.corpus.actions import carry_out
 from testbed.corpus.auditing import Auditor
-from testbed.corpus.catalogue import Fault, faults
+from testbed.corpus.catalogue import Fault, faults, without_sign
 from testbed.corpus.printed import text_worth
 from testbed.corpus.runner import Stage
 from testbed.errors import BedError
@@ -37,7 +41,8 @@ WAIT_S = 12  # after a fault, for lines that are written again and again
 _AT_ENDS, _OF_NODE = 200, 5_000  # lines; bytes of one node, compressed
 _BAD = re.compile(r"\b(?:WARN|ERROR|FATAL)\b")
 _HEAD = re.compile(r"\[?\d{4}-\d\d-\d\d")
-_SETTING = re.compile(r"\s+(?!broker\.id|node\.id|process\.roles|log\.dirs)[\w.]+ = ")  # hundreds at each start
+_SETTING = re.compile(r"\s+[\w.-]+ = ")  # hundreds at each start, of which the last ones before the fault and since are kept
+_SETTINGS = "KafkaConfig values"
 _NEED_REPORTS = {"printed", "look", "raise_controller_epoch"}  # repairs that go by what an audit says
 Logs = Mapping[str, str]
 
@@ -80,7 +85,8 @@ def kept(folder: Path, before: Mapping[Path, int]) -> dict[str, str]:
         lines = _AT_ENDS
         while True:
             texts = {path: _part(path, before.get(path, 0), lines) for path in sorted(node.glob("*.log"))}
-            if lines <= 1 or len(zstandard.compress("".join(texts.values()).encode(), 19)) <= _OF_NODE:
+            rest = "\n".join(line for text in texts.values() for line in text.splitlines() if not _SETTING.match(line))
+            if lines <= 1 or len(zstandard.compress(rest.encode(), 19)) <= _OF_NODE:
                 break
             lines //= 2
         for path, text in texts.items():
@@ -92,16 +98,24 @@ def kept(folder: Path, before: Mapping[Path, int]) -> dict[str, str]:
 def _part(path: Path, began: int, most: int) -> str:
     raw = path.read_bytes()
     began = began if began <= len(raw) else 0
-    early, late = (
-        [line for line in part.decode(errors="replace").splitlines() if not _SETTING.match(line)]
-        for part in (raw[:began], raw[began:])
+    (early, known), (late, changed) = (
+        _settings_apart(part.decode(errors="replace").splitlines()) for part in (raw[:began], raw[began:])
     )
     # Only server.log says which node and release it is.
     first = [*early[:most], *filter(event_in, early[most:])] if path.name == "server.log" else []
     start = late[:most] if not early and path.name in {"server.log", "console.log"} else []
     middle = late[len(start) : max(len(start), len(late) - most)]
-    lines = [*first, *start, *_bad(middle, most), *late[max(len(start), len(late) - most) :]]
+    end = late[max(len(start), len(late) - most) :]
+    configured = (known, changed) if path.name == "server.log" else ([], [])
+    lines = [*first, *configured[0], *start, *_bad(middle, most), *configured[1], *end]
     return "".join(f"{masked(line[:1500])}\n" for line in lines)
+
+
+def _settings_apart(lines: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return lines without settings, and the last line that announces settings, with these."""
+    last = max((number for number, line in enumerate(lines) if _SETTINGS in line), default=None)
+    block = [] if last is None else [lines[last], *takewhile(_SETTING.match, lines[last + 1 :])]
+    return [line for line in lines if not _SETTING.match(line) and _SETTINGS not in line], block
 
 
 def _bad(lines: Sequence[str], most: int) -> Iterator[str]:
@@ -119,7 +133,7 @@ def _bad(lines: Sequence[str], most: int) -> Iterator[str]:
             yield line
 
 
-def record(wanted: Iterable[tuple[Fault, str]], minutes: float, path: Path = ARCHIVE) -> int:
+def record(wanted: Iterable[tuple[Fault, str]], minutes: float, path: Path = ARCHIVE, wait_s: float = WAIT_S) -> int:
     """Break clusters, keep their logs, repair them; return how many were kept."""
     stage, runs, until = Stage(Auditor(), say), read(path), time.monotonic() + 60 * minutes
     count = 0
@@ -132,7 +146,7 @@ def record(wanted: Iterable[tuple[Fault, str]], minutes: float, path: Path = ARC
                 scene.undo, scene.ran, scene.followed, scene.look = [], [], [], bool  # no audit is compared
                 before = sizes(scene.cluster.folder) if fault.steps else {}
                 carry_out(scene, fault.steps)
-                time.sleep(WAIT_S)
+                time.sleep(wait_s)
                 runs[fault.id, version] = kept(scene.cluster.folder, before)
             except (BedError, subprocess.SubprocessError, OSError) as error:
                 say(f"{fault.id} on {version}: NOT RUN: {error}")
@@ -164,15 +178,16 @@ def diagnosed(logs: Logs, *, quotes: bool = True) -> str:
     for name, text in logs.items():
         tally.read(LogFile(name, io.BufferedReader(io.BytesIO(text.encode()))))
     document = log_document(tally)
+    document["risks"] += logged_risks(tally, checks(), date.today())  # noqa: DTZ011 -- of certificates alone
     for part in () if quotes else ("unknown", "signs"):
         document[part] = [{**one, "text": ""} for one in document[part]]
     return log_text(document, width=130)
 
 
-def table(path: Path = ARCHIVE) -> Iterator[tuple[str, str, str, str]]:
+def table(path: Path = ARCHIVE, names: Collection[str] = ()) -> Iterator[tuple[str, str, str, str]]:
     """Yield fault, version, what the text is worth by the rule of the corpus, and its first line."""
     for (name, version), logs in read(path).items():
-        if (fault := faults().get(name)) is not None:
+        if (fault := faults().get(name)) is not None and (name in names or not names):
             text = diagnosed(logs, quotes=False)
             yield name, version, text_worth(fault, text).verdict, text.partition("\n")[0]
 
@@ -180,23 +195,35 @@ def table(path: Path = ARCHIVE) -> Iterator[tuple[str, str, str, str]]:
 def page(path: Path = ARCHIVE) -> str:
     """Return the page of the table."""
     rows = [*table(path)]
-    count = Counter(worth for _, _, worth, _ in rows)
-    total = ", ".join(f"{name} {count[name]}" for name in ("cause", "undecided", "symptom", "silent", "wrong"))
-    lines = [f"| `{name}` | {version} | {worth} | {first.replace('|', '/')} |" for name, version, worth, first in rows]
-    return "\n".join((_PAGE.format(number=len(rows), total=total), *lines, ""))
+    signed = [row for row in rows if row[0] not in without_sign()]
+    count = Counter(worth for _, _, worth, _ in signed)
+    named = count["cause"] + count["undecided"]
+    figures = (
+        f"{len(rows)} runs of {len({row[0] for row in rows})} of {len(faults())} faults. {len(rows) - len(signed)} runs are of"
+        f" faults without a sign. Of the other {len(signed)}, the cause, or one of two, is named in {named}"
+        f" ({named / (len(signed) or 1):.0%}):"
+        f" cause {count['cause']}, undecided {count['undecided']}, symptom {count['symptom']}, silent {count['silent']}."
+        f" Of all runs, something false is said in {sum(row[2] == 'wrong' for row in rows)}."
+    )
+    lines = [
+        f"| `{name}` | {version} | {worth} | {'no' if name in without_sign() else 'yes'} | {first.replace('|', '/')} |"
+        for name, version, worth, first in rows
+    ]
+    return "\n".join((_PAGE.format(figures=figures), *lines, ""))
 
 
 _PAGE = """# Faults by their logs alone
 
 Written by `python -m testbed.corpus.kept_logs docs`. For each fault of the [corpus](corpus.md) that was run, the logs of all
 nodes are kept (`testbed/records/logs.tar.zst`), and `kafka-audit logs` reads them, and nothing else. What it prints is worth what
-the rule of the corpus says; lines that it only quotes do not count. Most faults of the corpus are settings that no line reports:
-of them a log is silent.
+the rule of the corpus says; lines that it only quotes do not count. Causes, and risks by settings, count alike. *Sign*: whether a
+line of any process shows the cause; [the others](corpus.md#faults-without-a-sign-in-logs) are listed with the reason.
+*Undecided*: two causes are named, of which one is true. *Symptom*: only an effect is named.
 
-{number} runs: {total}.
+{figures}
 
-| Fault | Release | Worth | First line |
-|---|---|---|---|"""
+| Fault | Release | Worth | Sign | First line |
+|---|---|---|---|---|"""
 
 
 def say(line: str) -> None:
@@ -213,6 +240,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     recording.add_argument("names", nargs="*", metavar="FAULT", help="only these, again")
     recording.add_argument("--versions", nargs="+", default=["3.9.1 ZooKeeper", "4.3.0 KRaft"], metavar="VERSION")
     recording.add_argument("--minutes", type=float, default=25.0, help="begin none after so many minutes")
+    recording.add_argument("--wait", type=float, default=WAIT_S, metavar="S", help="after a fault, for lines that are repeated")
     showing = commands.add_parser("show", help="what `kafka-audit logs` says of each run alone")
     showing.add_argument("names", nargs="*", metavar="FAULT", help="the whole text of these")
     commands.add_parser("docs", help="write docs/logs-corpus.md")
@@ -235,7 +263,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if version in fault.versions
         and (fault.id in options.names if options.names else not any(fault.id == name for name, _ in known))
     ]
-    say(f"{record(wanted, options.minutes)} kept")
+    say(f"{record(wanted, options.minutes, wait_s=options.wait)} kept")
     return 0
 
 

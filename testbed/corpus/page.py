@@ -7,7 +7,7 @@ from pathlib import Path
 
 from testbed.corpus import confusion, printed, record, versions_page
 from testbed.corpus import healthy as healthy_clusters
-from testbed.corpus.catalogue import GROUPS, VERSIONS, controls, faults
+from testbed.corpus.catalogue import GROUPS, VERSIONS, controls, faults, without_sign
 from testbed.corpus.peers import NOT_INSTALLED, UNAVAILABLE
 from testbed.corpus.printed import NOT_SCORED, OWN
 from testbed.corpus.record import Result
@@ -62,6 +62,8 @@ def page(results: Iterable[Result], causes: str, texts: Texts, healthy_audits: I
         *_faults(broken, texts),
         "[Checks by release](versions.md) lists which check was seen to fail, and to pass once the fault was repaired.\n",
         causes,
+        "## Faults without a sign in logs\n",
+        *_without_sign(),
         "## Elections that fail\n",
         *_losses(broken),
         "## What is not as it should be\n",
@@ -135,6 +137,16 @@ def _faults(broken: Sequence[Result], texts: Texts) -> list[str]:
 
 def _cell(result: Result, verdict: str) -> str:
     return f"{verdict}, {'healed' if result['healed'] else '**not healed**'}"
+
+
+def _without_sign() -> list[str]:
+    listed = without_sign()
+    text = (
+        f"Of {len(listed)} of {len(faults())} faults no line of any process shows the cause, so that no diagnosis from logs alone"
+        " can name it. [Faults by their logs](logs-corpus.md) has what `kafka-audit logs` says of the others.\n"
+    )
+    lines = [f"| `{name}`: {faults()[name].title} | {why} |" for name, why in listed.items()]
+    return [text, "| Fault | Why there is no sign |", "|---|---|", *lines, ""]
 
 
 def _losses(broken: Sequence[Result]) -> list[str]:

@@ -15,26 +15,30 @@ from logs.read import diagnosed
 FOLDER = Path(__file__).parents[2] / "plugins" / "kafka_audit" / "says"
 CASES = {
     f"{path.stem}-{name}": case
-    for path in sorted(FOLDER.glob("[rs][tu][an]*/*.yaml"))
+    for path in sorted(FOLDER.glob("[rs][tui][ans]*/*.yaml"))
     for name, case in yaml.safe_load(path.read_text(encoding="utf-8"))["cases"].items()
 }
 KEYS = {
-    "check", "severity", "headline", "headline_without", "says", "why", "steps", "general", "over", "lasts", "quiet_s", "cases",
+    "check", "severity", "headline", "headline_without", "effect", "says", "why", "steps", "general", "over", "lasts", "quiet_s",
+    "least", "absent", "cases",
 }  # fmt: skip
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_a_log_shows_its_fault_and_no_other_one_leads(name):
     document = diagnosed(CASES[name]["log"])
-    expected = [] if CASES[name]["headline"] == "none" else [CASES[name]["headline"]]
+    expected = [] if CASES[name].get("headline", "none") == "none" else [CASES[name]["headline"]]
+    risks = [] if CASES[name].get("risk", "none") == "none" else [CASES[name]["risk"]]
     assert [incident["headline"] for incident in document["incidents"]] == expected
+    assert [risk["headline"] for risk in document["risks"]] == risks
     assert exit_code(document) == (3 if expected else 0)
 
 
 @pytest.mark.parametrize("name", CASES)
 def test_the_same_log_behind_a_container_names_it_too(name):
     document = diagnosed("".join(f"kafka-7  | {line}\n" for line in CASES[name]["log"].splitlines()))
-    assert len(document["incidents"]) == (CASES[name]["headline"] != "none")
+    assert len(document["incidents"]) == (CASES[name].get("headline", "none") != "none")
+    assert len(document["risks"]) == (CASES[name].get("risk", "none") != "none")
 
 
 @pytest.mark.parametrize("name", [name for name in CASES if "KafkaServer id=2] Fatal" in CASES[name]["log"]])
@@ -46,12 +50,13 @@ def test_a_start_that_went_well_afterwards_makes_it_past(name):
 
 
 def test_a_file_has_known_keys_and_commands_that_only_need_what_is_read():
-    for path in sorted(FOLDER.glob("[rs][tu][an]*/*.yaml")):
+    for path in sorted(FOLDER.glob("[rs][tui][ans]*/*.yaml")):
         raw = yaml.safe_load(path.read_text(encoding="utf-8"))
         assert set(raw) <= KEYS, path
         assert raw.get("check") in {None, *catalogue()}, path
         assert raw.get("severity", "HIGH") in Severity.__members__, path
         groups = set(re.findall(r"\?P<(\w+)>", str(raw["says"]))) | {"node", "host", "port"}
+        groups |= {"peer"} if "other" in groups else set()
         named = {hole for text in (raw["headline"], raw["why"]) for hole in re.findall(r"\{(\w+)\}", text)}
         assert named <= groups, path
         assert raw["steps"], path

@@ -24,6 +24,7 @@ from kafka_audit.collect.logs.pieces import LogFile
 from kafka_audit.job import losses
 from kafka_audit.lint import files, versions
 from kafka_audit.lint.judging import Rules
+from kafka_audit.lint.logged import logged_risks
 from kafka_audit.logs.diagnosis import log_document
 from kafka_audit.logs.tally import LogTally
 from kafka_audit.may.asking import answer_by
@@ -249,7 +250,9 @@ class _StoreTools:
         """Say what is wrong from the text of logs alone: causes with evidence and steps, what is ordinary, what is not known."""
         tally = LogTally()
         tally.read(LogFile("text", BytesIO(text.encode())))
-        return answers.within_limits(log_document(tally))
+        document = log_document(tally)
+        document["risks"] += logged_risks(tally, catalogue(), datetime.now(UTC).date())
+        return answers.within_limits(document)
 
     def _store(self) -> Store:
         return Store(self._root)

@@ -5,10 +5,13 @@ import io
 import json
 import re
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 
+from kafka_audit.checks import catalogue
 from kafka_audit.cli.printing import console
 from kafka_audit.collect.logs.pieces import LogFile
+from kafka_audit.lint.logged import logged_risks
 from kafka_audit.logs.diagnosis import exit_code, log_document
 from kafka_audit.logs.redaction import Redaction
 from kafka_audit.logs.tally import LogTally
@@ -37,6 +40,7 @@ def logs_command(arguments: argparse.Namespace) -> int:
             raise UsageError(msg) from error
     redact = Redaction([who for _, who, _ in tally.writers]) if arguments.redact else str
     document = log_document(tally, redact)
+    document["risks"] += logged_risks(tally, catalogue(), datetime.now(UTC).date(), redact)
     console.write_result(_rendered(document, arguments.format))
     return exit_code(document)
 

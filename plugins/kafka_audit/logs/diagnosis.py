@@ -22,8 +22,6 @@ from kafka_audit.says.process_lines import FAILED, SIGNAL, STARTED, STARTING, ST
 _QUOTED, _LONGEST_VALUE, _MOST_UNKNOWN, _MOST_VALUES = 400, 200, 20, 5
 _LONG_S, _DEAD_MS = 15, 10_000
 _ALONE_S, _SILENT_S, _OFTEN = 600, 30, 10  # silence after which a fault is over: of one line, at least, in usual intervals
-
-
 _TURNS, _TURN_MS = {STARTING, STARTED, SIGNAL, STOPPED}, 60_000  # around which connections fail in an ordinary way
 
 
@@ -41,7 +39,15 @@ class LogCause:
     @property
     def headline(self) -> str:
         """The fault in a sentence."""
-        return our_line(self.fault.headline_of({**self.values, "node": start_upper(self.node) or "A node"}), LONGEST_HEADLINE)
+        return our_line(start_upper(self.fault.headline_of({**self.values, "node": self.node or "a node"})), LONGEST_HEADLINE)
+
+    @property
+    def effect(self) -> str:
+        """The fault in a sentence, where another one is its cause."""
+        if not self.fault.effect:
+            return self.headline
+        text = with_values(self.fault.effect, {**self.values, "node": self.node or "a node"})
+        return our_line(start_upper(text), LONGEST_HEADLINE)
 
 
 def log_document(tally: LogTally, redact: Callable[[str], str] = str) -> dict[str, Any]:
@@ -58,7 +64,8 @@ def log_document(tally: LogTally, redact: Callable[[str], str] = str) -> dict[st
     turns = {
         name: [event.stamp.ms for event in node.events if event.stamp and event.kind in _TURNS] for name, node in nodes.items()
     }
-    found = [cause for name, node in nodes.items() for cause in _causes(name, node, turns)]
+    every = [cause for name, node in nodes.items() for cause in _causes(name, node, nodes, turns)]
+    found = [cause for cause in every if not cause.fault.is_risk]
     causes = [_of_other(cause, nodes) for cause in found if not (cause.fault.lasts and cause.values.get("other") in stopped)]
     leading, behind = _leading([cause for cause in causes if not cause.past])
     return {
@@ -66,12 +73,13 @@ def log_document(tally: LogTally, redact: Callable[[str], str] = str) -> dict[st
         "order": _order(nodes),
         "incidents": [_incident(cause, behind.get(id(cause), ()), shown, quoted) for cause in leading],
         "earlier": [shown(f"{cause.headline}{_at(cause.seen.last)}") for cause in causes if cause.past],
+        "risks": [*_risks([cause for cause in every if cause.fault.is_risk and not cause.past], shown)],
         "ordinary": [shown(text) for text in _ordinary(nodes, causes)],
         "lines": _totals(nodes),
         "by_node": [
             _counts(name, node, meaning, seen) for name, node in nodes.items() for meaning, seen in node.meanings.items()
         ],
-        "signs": [] if leading else [*_signs(nodes, quoted)],
+        "signs": [] if leading else [*_signs(nodes, turns, quoted)],
         "unknown": [*_unknown(nodes, quoted)],
         "other_programs": dict(sum((node.others for node in nodes.values()), Counter())),
         "not_read": [*map(shown, tally.errors), *_unread(tally)],
@@ -86,21 +94,32 @@ def exit_code(document: Mapping[str, Any]) -> int:
     return 3 if document["incidents"] else 4 if open_ends else 0
 
 
-def _causes(name: str, node: NodeTally, turns: Mapping[str, Sequence[int]]) -> Iterator[LogCause]:
+def _causes(name: str, node: NodeTally, nodes: Mapping[str, NodeTally], turns: Mapping[str, Sequence[int]]) -> Iterator[LogCause]:
     for (fault, values), seen in node.faults.items():
         lasted = (seen.last.ms - seen.first.ms) / 1000 if seen.first and seen.last else 0.0
         until_end = (node.last.ms - seen.last.ms) / 1000 if node.last and seen.last else 0.0
         span = (node.last.ms - node.first.ms) / 1000 if node.last and node.first else 0.0
         silent = max(_SILENT_S, _OFTEN * lasted / (seen.count - 1)) if seen.count > 1 else _ALONE_S
+        plain = {key: clean(masked(value), _LONGEST_VALUE) for key, value in values}
+        peer = next((one for one in nodes if one.rpartition(" ")[2] == plain.get("other")), "")
         over = _went_well(node, seen) or _ended(node, fault, dict(values), seen) or (fault.lasts and until_end > silent)
+        if fault.absent and (
+            over or _was_stopped(node) or (peer and (_was_stopped(nodes[peer]) or _went_well(nodes[peer], seen)))
+        ):
+            continue
         brief = fault.lasts and lasted < fault.quiet_s
+        if brief and seen.count == 1:
+            continue
         often = seen.count >= _OFTEN and lasted >= _LONG_S and until_end <= _LONG_S  # as far as the log goes
-        if brief and not often and (over or span >= fault.quiet_s or _at_a_turn(seen, name, dict(values), turns)):
+        last = seen.count > 1 and until_end <= _LONG_S and not over and _outlasts_turns(seen, name, dict(values), turns)
+        if brief and not (often or last) and (over or span >= fault.quiet_s or _at_a_turn(seen, name, dict(values), turns)):
+            continue
+        if seen.count < fault.least or (fault.least > 1 and lasted > _TURN_MS / 1000 * (seen.count - 1)):
             continue
         if not fault.lasts and fault.quiet_s and _after_start(node, seen, fault.quiet_s):
             continue
         confidence = "suspected" if brief else "measured"
-        plain = {key: clean(masked(value), _LONGEST_VALUE) for key, value in values}
+        plain |= {"peer": peer or f"node {plain['other']}"} if "other" in plain else {}
         yield LogCause(node=name, fault=fault, values=plain, seen=seen, confidence=confidence, past=over)
 
 
@@ -117,12 +136,23 @@ def _of_other(cause: LogCause, nodes: Mapping[str, NodeTally]) -> LogCause:
     return LogCause(node=name, fault=fault, values={}, seen=cause.seen, confidence="suspected", past=False)
 
 
+def _outlasts_turns(seen: Seen, name: str, values: Mapping[str, str], turns: Mapping[str, Sequence[int]]) -> bool:
+    """Return whether lines go on for seconds after the last start or stop of this node, and of the one that they name."""
+    other = values.get("other", "")
+    near = [ms for node, own in turns.items() if node == name or node.rpartition(" ")[2] == other for ms in own]
+    return seen.last is not None and seen.last.ms - max(near, default=0) > _DEAD_MS / 2
+
+
 def _at_a_turn(seen: Seen, name: str, values: Mapping[str, str], turns: Mapping[str, Sequence[int]]) -> bool:
     """Return whether lines were written while this node, or the one that they name, started or stopped."""
     other = values.get("other", "")
     near = [ms for node, own in turns.items() if node == name or node.rpartition(" ")[2] == other for ms in own]
     first, last = seen.first, seen.last
     return first is not None and last is not None and any(first.ms - _TURN_MS <= ms <= last.ms + _TURN_MS for ms in near)
+
+
+def _is_brief(seen: Seen) -> bool:
+    return seen.first is not None and seen.last is not None and seen.last.ms - seen.first.ms <= _TURN_MS
 
 
 def _went_well(node: NodeTally, seen: Seen) -> bool:
@@ -156,10 +186,13 @@ def _leading(causes: Sequence[LogCause]) -> tuple[list[LogCause], dict[int, list
     leading: list[LogCause] = []
     behind: dict[int, list[LogCause]] = {}
     for cause in causes:
-        at_node = [one for one in causes if one.node == cause.node and one is not cause]
-        same = next((one for one in leading if (one.node, one.fault) == (cause.node, cause.fault)), None)
+        target = cause.values.get("other", "")
+        at_node = [
+            one for one in causes if one is not cause and (one.node == cause.node or (cause.fault.absent and _is_at(one, target)))
+        ]
+        same = next((one for one in leading if one.fault is cause.fault and _same_place(one, cause)), None)
         first = next((one for one in at_node if one.fault.general < cause.fault.general), None)
-        other = down.get(cause.values.get("other", "")) if cause.fault.lasts else None
+        other = down.get(target) if cause.fault.lasts else None
         start = next(
             (one for one in at_node if one.fault.of_start > cause.fault.of_start and one.seen.where == cause.seen.where), None
         )
@@ -175,8 +208,17 @@ def _leading(causes: Sequence[LogCause]) -> tuple[list[LogCause], dict[int, list
     return sorted(leading, key=_worst_first), behind
 
 
+def _is_at(cause: LogCause, number: str) -> bool:
+    return cause.node.rpartition(" ")[2] == number
+
+
+def _same_place(one: LogCause, cause: LogCause) -> bool:
+    """Return whether the same node says both, or both say it of the same other node."""
+    return one.node == cause.node or one.values.get("other", one.node) == cause.values.get("other", cause.node)
+
+
 def _ends(cause: LogCause) -> bool:
-    return cause.fault.of_start or cause.fault.name == "fenced_without_heartbeats"
+    return cause.fault.of_start or cause.fault.absent or cause.fault.name == "fenced_without_heartbeats"
 
 
 def _worst_first(cause: LogCause) -> tuple[int, bool, float]:
@@ -190,7 +232,7 @@ def _incident(
     steps = [_step(step, values, shown) for step in fault.steps]
     if fault.of_start:
         steps.append({"kind": "prove", "text": "Start it again: its log says that it started.", "commands": [], "cost": None})
-    more = [f"{one.headline} ({counted(one.seen.count, 'line')})" for one in behind]
+    more = [f"{one.effect} ({counted(one.seen.count, 'line')})" for one in behind]
     return {
         "headline": shown(cause.headline, LONGEST_HEADLINE),
         "cause": fault.check or None,
@@ -215,6 +257,14 @@ def _incident(
         "also": [*dict.fromkeys(shown(text) for text in more)][:_MOST_VALUES],
         "remediation": steps,
     }
+
+
+def _risks(causes: Iterable[LogCause], shown: Callable[..., str]) -> Iterator[dict[str, Any]]:
+    said: set[str] = set()
+    for cause in sorted(causes, key=lambda one: -Severity[one.fault.severity].value):
+        if (headline := shown(cause.headline, LONGEST_HEADLINE)) not in said:  # each broker writes what is changed
+            said.add(headline)
+            yield {"node": cause.node, "severity": cause.fault.severity, "check": cause.fault.check or None, "headline": headline}
 
 
 def _step(step: Mapping[str, str], values: Mapping[str, str], shown: Callable[..., str]) -> dict[str, Any]:
@@ -287,7 +337,7 @@ def _ordinary(nodes: Mapping[str, NodeTally], causes: Sequence[LogCause]) -> Ite
             rolled.append(name)
         if _was_stopped(node):
             yield f"{who} was stopped in an orderly way{_at(events[-1].stamp)}, and its log ends there."
-        quiet = {key[0].name: seen for key, seen in node.faults.items() if key[0].lasts}
+        quiet = {key[0].name: seen for key, seen in node.faults.items() if key[0].lasts and seen.count >= key[0].least}
         shown = {cause.fault.name for cause in causes if cause.node == name}
         for fault, seen in quiet.items():
             if fault not in shown:
@@ -318,10 +368,14 @@ def _counts(name: str, node: NodeTally, meaning: str, seen: Seen) -> dict[str, A
     }
 
 
-def _signs(nodes: Mapping[str, NodeTally], quoted: Callable[[Seen], str]) -> Iterator[dict[str, Any]]:
+def _signs(
+    nodes: Mapping[str, NodeTally], turns: Mapping[str, Sequence[int]], quoted: Callable[[Seen], str]
+) -> Iterator[dict[str, Any]]:
     """Yield lines at ERROR that are the sign of a fault, where no fault of ours is named by them."""
     for name, node in nodes.items():
         for meaning, seen in sorted(node.meanings.items(), key=lambda one: -one[1].count):
+            if _was_stopped(node) and _is_brief(seen) and _at_a_turn(seen, name, {}, turns):
+                continue  # while the node was stopped on purpose: the last one of a cluster cannot give its leaders away
             if meaning in node.bad and not is_ordinary(meaning) and not _went_well(node, seen):
                 known = meanings()[meaning]
                 yield {

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple, TypeVar
 
 from kafka_audit.collect.logs.lines import Stamp, line_stamp
-from kafka_audit.collect.logs.pieces import LogFile, LogPiece, LogStream
+from kafka_audit.collect.logs.pieces import SETTINGS, LogFile, LogPiece, LogStream
 from kafka_audit.says.catalogue import meanings
 from kafka_audit.says.log_faults import LogFault, log_faults
 from kafka_audit.says.others import program_of
@@ -113,6 +113,7 @@ class NodeTally:
     over: dict[tuple[str, tuple[tuple[str, str], ...]], tuple[tuple[str, int], Stamp | None]] = field(default_factory=dict)
     unknown: dict[str, Seen] = field(default_factory=dict)
     others: Counter[str] = field(default_factory=Counter)
+    settings: tuple[int, str] = (-1, "")  # those of the last start, and when it was
 
     def merge(self, other: "NodeTally") -> None:
         """Take over what another stream of the same node says."""
@@ -130,6 +131,7 @@ class NodeTally:
         self.over |= other.over
         self.events.extend(other.events)
         self.others += other.others
+        self.settings = max(self.settings, other.settings)
 
 
 def _merge(mine: dict[_Key, Seen], theirs: Mapping[_Key, Seen]) -> None:
@@ -193,6 +195,8 @@ class LogTally:
     def _count(self, piece: LogPiece) -> None:
         stamp = line_stamp(piece.text)
         writer, text = self._part(piece, stamp), piece.whole
+        if SETTINGS in piece.text:
+            writer.settings, text = (stamp.ms if stamp else 0, text), piece.text
         key = _NUMBERS.sub("#", text)
         shape = self._shapes.get(key)
         if shape is None:
@@ -230,7 +234,7 @@ def _take_facts(writer: NodeTally, shape: Shape, piece: LogPiece, stamp: Stamp |
     """Take what a line says of its writer: its id, role and release, and that it starts or stops."""
     if shape.names_node and (own := _OWN_ID.search(piece.text)) is not None:
         writer.ids[int(own["id"] or own["api"] or own["my"])] += 1
-    if "KafkaConfig values" in piece.text and (configured := _SET_ID.findall(piece.whole)):
+    if SETTINGS in piece.text and (configured := _SET_ID.findall(piece.whole)):
         writer.ids[max(map(int, configured))] += 1_000  # surer than any prefix; one of both keys may be -1
     if not writer.release and (release := _RELEASE.search(piece.text)) is not None:
         writer.release = release[1]

@@ -45,6 +45,7 @@ def log_blocks(document: Document) -> Iterator[LogBlock]:
     yield from _items("Not read", document["not_read"])
     yield from _items("Errors that no known fault explains", [*map(_sign, document["signs"][:_MOST_SIGNS])])
     yield from _items("Not recognised", [*map(_quote, document["unknown"])])
+    yield from _items("Risks, by settings and changes of them that these logs have", [*_risks(document["risks"])])
     yield from _items("Ordinary", document["ordinary"])
     yield from _items("Earlier, before a start that went well", document["earlier"])
     programs = document["other_programs"].items()
@@ -96,6 +97,14 @@ def _sign(sign: Document) -> str:
     further += [f"Next: {sign['next']}"] if sign["next"] else []
     further += [f"Checks: {', '.join(sign['checks'])}."] if sign["checks"] else []
     return " ".join((f"{_who(sign)}{sign['where']}, {counted(sign['count'], 'line')}: {sign['says']}", sign["text"], *further))
+
+
+def _risks(risks: Sequence[Document]) -> Iterator[str]:
+    for risk in risks[:_MOST_ROWS]:
+        page = f" (`kafka-audit explain {risk['check']}`)" if risk["check"] else ""
+        yield f"{risk['severity']}: {risk['headline']}{page}"
+    if len(risks) > _MOST_ROWS:
+        yield f"{len(risks) - _MOST_ROWS} more are in --format json."
 
 
 def _quote(unknown: Document) -> str:

@@ -1,8 +1,10 @@
-"""Faults that a log names by itself: YAML files alone, in `start` (why a process does not start) and `running`.
+"""Faults that a log names by itself: YAML files alone, in `start` (why a process does not start), `running` and `risks`.
+
+What is in `risks` breaks nothing yet, so it is listed, and is no cause.
 
 | key | what it is |
 |---|---|
-| `headline` | with {node} and what the patterns read; `headline_without` where they read less, or too much |
+| `headline` | with {node}, {peer} (the node `other`), what patterns read; `headline_without` where they read less, or too much |
 | `says` | patterns, of which one is found in a line and the exceptions below it; of a list, all |
 | `why` | what it means |
 | `steps` | `see`, `quick`, `lasting`, `do_not`, with the command in `run` |
@@ -10,6 +12,9 @@
 | `severity` | HIGH without this key |
 | `general` | a number: what a fault with a lower one explains at the same node, or without one |
 | `lasts`, `quiet_s` | it counts if it goes on at the end of the log, and for longer than these seconds |
+| `effect` | what stands below another fault that explains it, instead of its headline |
+| `absent` | it is about the node `other`, which is not there: nothing is shown where that was stopped, or started again |
+| `least` | it counts from so many lines on, at most a minute apart on average |
 | `over` | a pattern of a later line by which it is over, for the values that it reads |
 | `cases` | logs, and the headline that they have (none: the nearest log that shows no fault) |
 """
@@ -24,7 +29,7 @@ from typing import Any
 from kafka_audit.model.package_yaml import package_yaml
 from kafka_audit.model.text import LONGEST_HEADLINE
 
-FAMILIES = ("start", "running")
+FAMILIES = ("start", "running", "risks")
 _HOLE = re.compile(r"\{(\w+)\}")
 _PLAIN = re.compile(r"[\w./:@,+=$\[\]-]{1,300}")
 _ADDRESS = re.compile(r"(?P<host>[^\s/:]{1,255})(?:/[^\s:]{0,64})?:(?P<port>\d{1,5})")
@@ -36,6 +41,7 @@ class LogFault:
 
     name: str
     of_start: bool
+    is_risk: bool
     headline: str
     says: tuple[tuple[re.Pattern[str], ...], ...]
     why: str
@@ -46,6 +52,9 @@ class LogFault:
     general: int = 0
     lasts: bool = False
     quiet_s: int = 0
+    least: int = 1
+    effect: str = ""
+    absent: bool = False
     over: re.Pattern[str] | None = None
 
     def values_in(self, text: str) -> Mapping[str, str] | None:
@@ -90,4 +99,5 @@ def _faults() -> Iterator[LogFault]:
                 says = tuple(tuple(map(re.compile, one if isinstance(one, list) else [one])) for one in raw.pop("says"))
                 name = path.name.removesuffix(".yaml")
                 over = re.compile(raw.pop("over")) if "over" in raw else None
-                yield LogFault(name=name, of_start=family == "start", says=says, over=over, steps=tuple(raw.pop("steps")), **raw)
+                raw |= {"of_start": family == "start", "is_risk": family == "risks", "steps": tuple(raw["steps"])}
+                yield LogFault(name=name, says=says, over=over, **raw)

@@ -121,13 +121,22 @@ def _fits(text: str, words: Iterable[str], record: Record) -> Iterator[Fit]:
     numbers: Counter[int] = Counter()
     for word in words:
         numbers.update(_index().words.get(word, ()))
+    heads = _heads()
     for number, _ in numbers.most_common(_MOST_CANDIDATES):
+        if heads[number] not in squeezed:  # neither whole nor cut, which most are
+            continue
         template = templates()[number]
         found = _compared(squeezed, _pieces(template.text))
         if found:
             named = simple in template.loggers
             level = template.level == "T" or template.level in _LEVELS.get(record.level, "" if record.level else "FEWI")
             yield Fit(template, *found, named=named, level=level)
+
+
+@cache
+def _heads() -> tuple[str, ...]:
+    """Return the beginnings of templates, of which a text has one that fits as a whole or as far as it was cut."""
+    return tuple(_pieces(template.text)[0][:_LONG] for template in templates())
 
 
 def _compared(text: str, pieces: tuple[str, ...]) -> tuple[int, bool, bool, bool] | None:
@@ -161,18 +170,20 @@ def _last(text: str, piece: str, place: int) -> int:
 
 def _cut_in(text: str, first: str) -> tuple[int, bool, bool, bool] | None:
     """Return a fit of a text that ends within the first piece of a template."""
-    part = _beginning_at_end(text, first, 0)
-    if part < _LONG:
+    part = _beginning_at_end(text, first, 0, _LONG)
+    if not part:
         return None
     place = len(text) - part
     return part, place == 0 or text[place - 1] in _BOUNDARY, False, True
 
 
-def _beginning_at_end(text: str, piece: str, place: int) -> int:
-    """Return how many characters at the end of a text are the beginning of a piece."""
-    for length in range(min(len(piece) - 1, len(text) - place), 2, -1):
-        if text.endswith(piece[:length]):
-            return length
+def _beginning_at_end(text: str, piece: str, place: int, least: int = 3) -> int:
+    """Return how many characters at the end of a text are the beginning of a piece; fewer than the least are none."""
+    start = text.find(piece[:least], max(place, len(text) - len(piece) + 1)) if len(piece) > least else -1
+    while start >= 0:
+        if piece.startswith(text[start:]):
+            return len(text) - start
+        start = text.find(piece[:least], start + 1)
     return 0
 
 

@@ -5,7 +5,7 @@ import re
 import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 _LONGEST = 8_000  # characters of a line
 _MOST_LINES = 40  # of a line with its exceptions
@@ -16,15 +16,23 @@ _WHO = re.compile(
     r"|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d (?P<host>[\w.-]{1,100} [\w./@-]{1,100})(?:\[\d{1,10}\])?: "
 )
 _HEAD = re.compile(r"\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d|\{|\[?\d\d:\d\d:\d\d[.,]\d|\[?(?:TRACE|DEBUG|INFO|WARN|ERROR|FATAL)\b")
+_BESIDE_HEADS = re.compile(rb"\n(?!\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d|\{|\Z)")
+"""Where a line begins that has no time in front: one that belongs to the line before it, or whose writer is in front."""
+_BLOCK = 1 << 18
 _WORTH = re.compile(
-    r"WARN|ERROR|FATAL|SEVERE|\"(?:warn|error|fatal)\"|Exception|OutOfMemory|starting \(kafka|started \(kafka|Server started"
-    r"|SHUTDOWN|shut(?:ting)? down|signal|Kafka version|KafkaConfig values|Fencing|unfence|is Denied|ailed authentication"
-    r"|Log4jController|Starting controller|unregistered|Unable to register|STALE_BROKER|Session expired|connection setup timeout"
-    r"|myid|is out of range|ed as the controller|\) Pause |: error: "
+    rb"WARN|ERROR|FATAL|SEVERE|\"(?:warn|error|fatal)\"|Exception|OutOfMemory|starting \(kafka|started \(kafka|Server started"
+    rb"|SHUTDOWN|shut(?:ting)? down|signal|Kafka version|KafkaConfig values|Fencing|unfence|is Denied|ailed authentication"
+    rb"|Log4jController|Starting controller|unregistered|Unable to register|STALE_BROKER|Session expired"
+    rb"|connection setup timeout|due to request timeout"
+    rb"|myid|is out of range|ed as the controller|\) Pause |: error: |deleted brokers: \d|Newly added brokers: \d|New topics: \["
+    rb"|replicas=\[\d+\]|with config: HashMap\(\)|entityPath: brokers/|Updating broker|cluster configuration : |throttled\.rate"
+    rb"|unclean\.leader\.election\.enable (?:->|to)|min\.insync\.replicas (?:->|to)|cleanup\.policy (?:->|to)|Acl change noti"
 )
 """What is read of lines: those at WARN and above, and the few at INFO by which starts, stops and elections are known."""
 _THROWN = re.compile(r"(?:Caused by: )?(?:[\w$]{1,80}\.){1,12}[\w$]{1,100}(?:Exception|Error)\b|java\.lang\.|Error: ")
-_SETTING = re.compile(r"\s(?:broker\.id|node\.id|process\.roles|log\.dirs|zookeeper\.connect) = ")
+_SETTING, _MOST_SETTINGS = re.compile(r"\s[\w.-]{1,200} = "), 600
+SETTINGS = "KafkaConfig values"
+"""What is in the line that announces all settings of a process; they stand below it."""
 
 
 @dataclass(slots=True)
@@ -56,7 +64,8 @@ class LogStream:
         """Put a line below the one before it; return whether it belongs there: in a text without heads, only the first few do."""
         if self.piece is None:
             return False
-        if len(self.piece.below) < _MOST_LINES or _SETTING.match(line):
+        count = len(self.piece.below)
+        if count < _MOST_LINES or (count < _MOST_SETTINGS and SETTINGS in self.piece.text and _SETTING.match(line)):
             self.piece.below.append(line[:1000])
             return True
         return bool(self.first)
@@ -65,25 +74,51 @@ class LogStream:
 class LogFile:
     """A log, compressed or not: its pieces, and afterwards what each writer in it had."""
 
-    def __init__(self, name: str, stream: BinaryIO, worth: re.Pattern[str] = _WORTH) -> None:
+    def __init__(self, name: str, stream: BinaryIO, worth: re.Pattern[bytes] = _WORTH) -> None:
         """Keep the stream, and which lines with a head are read; nothing is read yet."""
         self._worth = worth
         self.name = name
         self.streams: dict[str, LogStream] = {}
         self.error = ""  # why it was not read to its end
-        self._stream = stream
+        self._stream, self._read = stream, 0
 
     def pieces(self) -> Iterator[LogPiece]:
         """Yield what may matter, line by line."""
-        number = 0
         try:
-            for number, raw in enumerate(_lines(self._stream), 1):
-                yield from self._next(number, raw)
+            for block in _blocks(self._stream):
+                yield from self._pieces_of(block)
         except (OSError, EOFError, zlib.error) as error:
-            self.error = f"{self.name} was read up to line {number} only: {error}"
+            self.error = f"{self.name} was read up to line {self._read} only: {error}"
         for stream in self.streams.values():
             if stream.piece:
                 yield stream.piece
+
+    def _pieces_of(self, block: bytes) -> Iterator[LogPiece]:
+        """Yield what may matter of whole lines: those with a time in front and nothing that is read are only counted."""
+        starts = {found.end() for found in _BESIDE_HEADS.finditer(block)}
+        if _BESIDE_HEADS.match(b"\n" + block[:40]):
+            starts.add(0)
+        starts.update(block.rfind(b"\n", 0, found.start()) + 1 for found in self._worth.finditer(block))
+        place = 0
+        for start in sorted(starts):
+            yield from self._passed(block[place:start])
+            place = block.find(b"\n", start) + 1 or len(block)
+            self._read += 1
+            yield from self._next(self._read, _text(block[start:place]))
+        yield from self._passed(block[place:])
+
+    def _passed(self, lines: bytes) -> Iterator[LogPiece]:
+        if not lines:
+            return
+        stream = self.streams.setdefault("", LogStream())
+        count = lines.count(b"\n") + (not lines.endswith(b"\n"))
+        self._read += count
+        stream.lines += count
+        stream.first = stream.first or _text(lines[: lines.find(b"\n") + 1 or len(lines)])
+        stream.last = _text(lines[lines.rfind(b"\n", 0, -1) + 1 :])
+        if stream.piece:
+            yield stream.piece
+        stream.piece = None
 
     def _next(self, number: int, line: str) -> Iterator[LogPiece]:
         who = ""
@@ -105,14 +140,24 @@ class LogFile:
         if is_head or _THROWN.match(line) or not stream.first:
             if stream.piece:
                 yield stream.piece
-            stream.piece = LogPiece(who, self.name, number, line) if self._worth.search(line) or not is_head else None
+            worth = not is_head or self._worth.search(line.encode("utf-8", "replace"))
+            stream.piece = LogPiece(who, self.name, number, line) if worth else None
 
 
-def _lines(stream: BinaryIO) -> Iterator[str]:
-    """Yield lines without their ends; what is beyond 8,000 characters of one is left out."""
+def _blocks(stream: BinaryIO) -> Iterator[bytes]:
+    """Yield whole lines, many at a time; what is far beyond 8,000 characters of one is left out."""
     head = stream.peek(2)[:2] if hasattr(stream, "peek") else b""
-    source = gzip.GzipFile(fileobj=stream) if head == b"\x1f\x8b" else stream
-    while raw := source.readline(_LONGEST):
-        yield raw.decode("utf-8", "replace").rstrip("\r\n")
-        while raw and not raw.endswith(b"\n"):
-            raw = source.readline(_LONGEST)
+    source: Any = gzip.GzipFile(fileobj=stream) if head == b"\x1f\x8b" else stream
+    rest = b""
+    while read := source.read1(_BLOCK):
+        whole, end, rest = (rest + read).rpartition(b"\n")
+        rest = rest[:_LONGEST]
+        if end:
+            yield whole + end
+    if rest:
+        yield rest
+
+
+def _text(line: bytes) -> str:
+    """Return a line without its end; what is beyond 8,000 characters is left out."""
+    return line[:_LONGEST].decode("utf-8", "replace").rstrip("\r\n")
