@@ -20,6 +20,7 @@ _Mapping = Mapping[str, yaml.Node]
 _Beside = Callable[[str], str | None]
 _REFERENCE = re.compile(r"\$\$|\$\{([A-Za-z_][A-Za-z0-9_]*)(?:(:?-)([^${}]*))?\}|\$([A-Za-z_][A-Za-z0-9_]*)")
 _PORTS = re.compile(r"(?:[0-9.]+:|\[[0-9a-f:]+\]:)?(\d{1,5})(?:-(\d{1,5}))?:(\d{1,5})(?:-\d{1,5})?(?:/tcp)?")
+_ZOOKEEPER = "zookeeper.connect"
 _CLUSTER_IDS = ("CLUSTER_ID", "KAFKA_KRAFT_CLUSTER_ID")
 _ADDRESS = re.compile(
     r"(?<![\w.@/-])(?:(?:PLAINTEXT|SASL_PLAINTEXT|SSL|SASL_SSL)://)?([A-Za-z0-9][\w.-]{0,200}):(\d{2,5})(?![\w.])"
@@ -92,7 +93,7 @@ def described_services(node: yaml.Node, beside: _Beside) -> Iterator[Described]:
         named_it = (
             tuple(client for name in sorted(around.own) for client in clients.get(name, ())[:_MOST_CLIENTS]) if around else ()
         )
-        remarks = (*broker.remarks, *(_asks_others(around, others) if around else ()))
+        remarks = (*broker.remarks, *(_asks_others(around, others) if around else ()), *_ports_of_host(broker, services, host))
         yield replace(broker, container=replace(around, clients=named_it), remarks=remarks) if around else broker
 
 
@@ -106,6 +107,18 @@ def _published_somewhere(body: _Mapping, broker: Described, own: Collection[str]
         if port in outside:
             text = f"Docker publishes {port} at a port that it chooses, and {port} is advertised: publish `{port}:{port}`"
             yield Remark(line=yaml_nodes.line(item), text=text)
+
+
+def _ports_of_host(broker: Described, services: Mapping[str, _Mapping], host: _Host) -> Iterator[Remark]:
+    """Yield that a broker asks ZooKeeper at a port of the host, which the container of ZooKeeper does not have."""
+    for address in broker.value(_ZOOKEEPER).partition("/")[0].split(",")[:_MOST_CLIENTS]:
+        name, _, port = address.strip().rpartition(":")
+        body = services.get(name, {})
+        published = {str(number): str(target) for number, (target, _) in _ports(body, host).items()}
+        own = {*published.values(), *(text for _, text, _ in _assignments(body.get("environment")))}
+        if published.get(port, port) != port and port not in own:
+            text = f"{name}:{port} is a port of the host: containers reach {name} at {published[port]}"
+            yield Remark(line=broker.properties[_ZOOKEEPER].line, text=text)
 
 
 def _asks_others(around: Container, others: Collection[str]) -> Iterator[Remark]:

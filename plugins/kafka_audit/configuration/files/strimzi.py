@@ -178,6 +178,8 @@ class _StrimziCluster:
         if mode in {"migration", "rollback"}:
             text = f"not judged: {_MODE} is {mode}, and the operator decides the step; lint the ConfigMaps that it writes"
             raise PropertiesError(self.resource.line, text)
+        if mode not in {None, "enabled", "disabled"}:
+            self._remark(self.resource.line, f"{_MODE} is {mode[:40]}, which is no step of a migration: migration, rollback")
         in_zookeeper = "zookeeper" in self.resource.spec and mode != "enabled"
         if yaml_nodes.text(self.resource.root.get("apiVersion")) == f"{_GROUP}v1" or not in_zookeeper:
             return True
@@ -223,6 +225,9 @@ class _StrimziCluster:
             if self.kraft and not yaml_nodes.items(pool.spec.get("roles")):
                 self._remark(pool.line, f"Strimzi refuses node pool {pool.name[:60]}: it has no role")
                 continue
+            if not self.kraft and any(yaml_nodes.text(role) != "broker" for role in yaml_nodes.items(pool.spec.get("roles"))):
+                text = f"Strimzi refuses node pool {pool.name[:60]}: with ZooKeeper, and without {_MODE}: enabled, it may only be a broker"
+                self.refused.append(Property("spec.roles", text, pool.line))
             found += [self._node(number, pool.name, pool) for number in _assigned(pool, replicas, used)]
         if found and not all(_ids_of(pool) for pool in pools):
             self._remark(self.resource.line, "the node IDs are those of a new cluster; the node pools have no status.nodeIds")
