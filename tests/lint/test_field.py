@@ -15,6 +15,28 @@ CASES = yaml.load((Path(__file__).parent / "field.yaml").read_text(), yaml.CSafe
 GRAVE = {"HIGH", "CRITICAL"}
 
 
+FILES = Path(__file__).parent / "field"
+OF_FILES = {
+    "G1.properties": ([True], []),
+    "job.yaml": ([], []),
+    "h1.yaml": ([], []),
+    "Jb.yaml": ([False], ["KA311 10", "KA717 7"]),
+    "conf": ([True], []),
+    "ef": ([True], ["KA717 4"]),
+    "starts/cleaner_off.properties": ([True], []),
+    "starts/cordoned_all.properties": ([True], []),
+    "starts/jndi_module.properties": ([True], ["KA310 20"]),
+    "starts/ldap_module.properties": ([True], ["KA310 20"]),
+    "starts/local_retention_gt.properties": ([True], ["KA310 18"]),
+    "starts/oauth_secured_class.properties": ([True], ["KA310 21"]),
+    "starts/oauth_url_not_allowed.properties": ([True], ["KA310 22"]),
+    "starts/share_rf1.properties": ([True], []),
+    "starts/tiered_bad_listener.properties": ([True], ["KA310 19"]),
+    "starts/tiered_no_rsm.properties": ([True], ["KA310 17"]),
+}
+"""By file or folder of `field/`: which of its brokers start, and what fails HIGH or above."""
+
+
 @pytest.fixture
 def lint(tmp_path, monkeypatch, capsys):
     """Return a function that lints texts by file name, and returns the exit code, the brokers and what could not be read."""
@@ -50,6 +72,14 @@ def test_a_file_has_the_outcome_of_the_table(lint, case, expected):
         assert old in case["text"]
         _, files, _ = lint({case["file"]: case["text"].replace(old, new)})
         assert grave(files) == fails, (old, new)
+
+
+@pytest.mark.parametrize(("name", "expected"), OF_FILES.items(), ids=OF_FILES.keys())
+def test_a_given_file_has_its_outcome(lint, name, expected):
+    code, files, said = lint({}, str(FILES / name))
+    assert ([file["starts"] for file in files], grave(files)) == expected
+    assert code == (3 if expected[1] else 0 if files else 2)
+    assert files or said
 
 
 def test_variables_of_an_env_file_are_those_of_its_service_and_no_second_broker(lint):
@@ -217,6 +247,36 @@ def test_what_a_container_cannot_do_is_a_remark(lint, change, remark):
     assert said == [] if remark is None else any(line == remark[0] and remark[1] in text for line, text in said)
 
 
+ASKS = """services:
+  kafka:
+    image: confluentinc/cp-kafka:7.3.0
+    environment:
+      KAFKA_BROKER_ID: 1
+      KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:9092
+      KAFKA_ZOOKEEPER_CONNECT: zk:2181
+      kafka_mode: a
+  zk:
+    image: zookeeper
+    ports: ["2183:2181"]
+    environment: {ZOO_ID: 1}
+"""
+SAID = {
+    "as it should be": ("", "", []),
+    "small letters": ("kafka_mode", "kafka_log_dirs", [(8, "kafka_log_dirs sets nothing: Confluent's image reads KAFKA_LOG_DIRS")]),
+    "a port of the host": ("zk:2181", "zk:2183", [(7, "zk:2183 is a port of the host: containers reach zk at 2181")]),
+    "a port that the container may have": ("zk:2181", "zk:2184", []),
+    "a host of others": ("zk:2181", "zoo.example.com:2183", []),
+}
+
+
+@pytest.mark.parametrize(("old", "new", "remarks"), SAID.values(), ids=SAID.keys())
+def test_names_and_ports_that_are_not_those_of_a_container_are_remarks(lint, old, new, remarks):
+    _, (file,), _ = lint({"compose.yaml": ASKS.replace(old, new)})
+    assert [(one["line"], one["text"]) for one in file.get("remarks", ())] == remarks
+    own = ASKS.replace("zk:2181", "zk:2183").replace("ZOO_ID: 1", "ZOOKEEPER_CLIENT_PORT: 2183")
+    assert "remarks" not in lint({"compose.yaml": own})[1][0]
+
+
 PODS = """apiVersion: apps/v1
 kind: StatefulSet
 metadata: {name: kafka}
@@ -247,6 +307,8 @@ def test_what_pods_cannot_do_is_a_remark(lint):
     assert remarks("$(POD_NAME).brokers", "$(POD_IP)") == [(18, "advertises the address of the pod, which")]
     assert remarks("memory: 2Gi", "memory: 512Mi") == [(11, "the heap may grow to 1G, and the contain")]
     assert remarks("memory: 2Gi", "memory: 536870912000m") == []
+    assert remarks('value: "0"', "value: '${POD_NAME##*-}'") == [(15, "KAFKA_BROKER_ID has ${POD_NAME##*-}, whi")]
+    assert remarks('value: "0"', "value: '$(POD_NAME)'") == []
 
 
 def test_a_container_without_variables_ends_where_its_image_needs_them(lint):
@@ -414,8 +476,27 @@ def test_a_probe_that_calls_what_the_image_lacks_is_named(lint, image, probe, mi
 def test_what_to_do_is_said_once_per_check(capsys, tmp_path):
     for node in (1, 2, 3):
         text = f"broker.id={node}\nzookeeper.connect=zk:2181\nlisteners=PLAINTEXT://b{node}:9092\n"
+        text += "num.partitons=2\n" if node == 2 else ""
         (tmp_path / f"b{node}.properties").write_text(text)
     main(["lint", str(tmp_path)])
     printed = capsys.readouterr().out
     assert printed.count("Add a listener with SSL") == 1
-    assert printed.count("What to do: as for KA411 above.") == 2
+    assert printed.count("What to do: as for KA411 above.") == 1
+    assert "1 more broker is like this one" in printed
+
+
+def test_what_is_the_same_of_many_brokers_is_said_once(capsys, tmp_path):
+    service = "  b{0}:\n    image: apache/kafka:4.1.1\n    environment: {{KAFKA_PROCESS_ROLES: broker, KAFKA_NODE_ID: {0}, "
+    service += "KAFKA_CONTROLLER_QUORUM_VOTERS: '1000@c:9093', KAFKA_CONTROLLER_LISTENER_NAMES: C, KAFKA_LISTENERS: 'PLAINTEXT://:9092', "
+    service += "KAFKA_LISTENER_SECURITY_PROTOCOL_MAP: 'PLAINTEXT:PLAINTEXT,C:PLAINTEXT', KAFKA_ADVERTISED_LISTENERS: "
+    services = [f"{service.format(node)}'PLAINTEXT://b{node}:{9095 if node < 50 else 9092}'}}\n" for node in range(120)]
+    (tmp_path / "compose.yaml").write_text("services:\n" + "".join(services))
+    main(["lint", str(tmp_path / "compose.yaml")])
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) < 200
+    named = " ".join(line.strip() for line in lines)
+    assert all(f"b{node} (line {node * 3 + 4})" in named for node in range(2, 50)), "each fault has its line"
+    assert "120 brokers" in lines[-1]
+    assert "50 HIGH" in lines[-1]
+    main(["lint", str(tmp_path / "compose.yaml"), "--all"])
+    assert "like this one" not in capsys.readouterr().out
