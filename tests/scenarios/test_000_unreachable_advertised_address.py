@@ -8,7 +8,7 @@ from scenarios.audits import assert_repaired, everything_in, failing, znodes_in
 pytestmark = [pytest.mark.bed, pytest.mark.spark, pytest.mark.scenario]
 
 KINDS = {"all": [0, 1, 2], "one": [2], "controller": [0]}
-ONLY_FILES_AND_LOGS_TELL = {"KA310", "KA311", "KA321", "KA406", "KA413", "KA414", "KA617", "KA618", "KA715"}
+ONLY_FILES_AND_LOGS_TELL = {"KA310", "KA311", "KA321", "KA406", "KA413", "KA414", "KA617", "KA618", "KA620", "KA715"}
 HEADLINES = {
     (0, 1, 2): "Brokers 0, 1 and 2 are cut off: {}controller 0 cannot reach the addresses they advertise",
     (2,): "Broker 2 is cut off: {}controller 0 cannot reach the address it advertises",

@@ -5,12 +5,10 @@ import json
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-from kafka_audit import audit
-from kafka_audit.cli import clusters
+from kafka_audit.cli import clusters, commands
 from kafka_audit.cli.printing import console
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.job.losses import answers
-from kafka_audit.model.cluster import Cluster
 from kafka_audit.model.errors import UsageError
 from kafka_audit.model.text import clean, our_line
 from kafka_audit.report.plain_text.what_if import answer_text, answers_text
@@ -32,7 +30,7 @@ def what_if_command(arguments: argparse.Namespace) -> int:
         raise UsageError(msg)
     for text in arguments.without:
         parse(text)
-    store, snapshot_id, cluster = _snapshot(arguments, say)
+    store, snapshot_id, bootstrap = audited(arguments, arguments.subject, say)
 
     def asked(view: ClusterView) -> Sequence[PartyLoss]:
         if arguments.without:
@@ -44,7 +42,6 @@ def what_if_command(arguments: argparse.Namespace) -> int:
         return found
 
     complete = bool(arguments.without) or arguments.format == "json"
-    bootstrap = () if cluster is None else cluster.bootstrap
     view, found = answers(store, snapshot_id, asked, margin=arguments.margin - 1, bootstrap=bootstrap, complete=complete)
     if arguments.format == "json":
         documents = [losses.loss_document(answer, view) for answer in found]
@@ -62,22 +59,32 @@ def what_if_command(arguments: argparse.Namespace) -> int:
     return next(code for code in (NOT_SAFE, NOT_DECIDED, SAFE) if code in codes)
 
 
-def _snapshot(arguments: argparse.Namespace, say: console.Progress) -> tuple[Store, str, Cluster | None]:
-    """Return a stored snapshot, or one that is taken now of the cluster that is named."""
-    store = Store(arguments.out)
-    if arguments.subject is not None and cluster_of(arguments.subject) is not None:
-        manifest = store.manifest(arguments.subject)
-        return store, manifest.snapshot_id, clusters.clusters_if_any(arguments.config).get(manifest.cluster)
-    arguments.cluster = arguments.subject
-    newest = None if arguments.subject in {None, *clusters.clusters_if_any(arguments.config)} else store.newest(arguments.subject)
-    if newest is not None:  # audited by an address: no file describes it
-        say(f"no cluster file describes {clean(newest.cluster)}: its newest snapshot is asked")
-        return store, newest.snapshot_id, None
+def audited(
+    arguments: argparse.Namespace, name: str | None, say: console.Progress, topics: frozenset[str] = frozenset()
+) -> tuple[Store, str, tuple[str, ...]]:
+    """Return store, id and the cluster file's addresses of a stored snapshot, or of an audit that is made now.
+
+    Args:
+        arguments: of the command.
+        name: the id of a snapshot, or a cluster; None: the cluster at `arguments.bootstrap`.
+        say: hears each step.
+        topics: those that a user asks about, of which more is read.
+    """
+    store, described = Store(arguments.out), clusters.clusters_if_any(arguments.config)
+    stored = None
+    if name is not None and cluster_of(name) is not None:
+        stored = store.manifest(name)
+    elif name is not None and name not in described:  # audited by an address: no file describes it
+        stored = store.newest(name)
+        if stored is not None:
+            say(f"no cluster file describes {clean(stored.cluster)}: its newest snapshot is asked")
+    if stored is not None:
+        addresses = described[stored.cluster].bootstrap if stored.cluster in described else ()
+        return store, stored.snapshot_id, addresses
+    arguments.cluster = name
     cluster = clusters.cluster_without_airflow(arguments)
-    store.prepare()
-    snapshot_id = audit.publish_snapshot(cluster, store, say)
-    say(f"snapshot {snapshot_id} of {clean(cluster.name)}")
-    return store, snapshot_id, cluster
+    store, document = commands.audit_and_report(arguments, say, "latest", topics=topics)
+    return store, document.snapshot_id, cluster.bootstrap
 
 
 def basis_lines(store: Store, snapshot_id: str) -> list[str]:

@@ -150,8 +150,8 @@ def says(row: LogLine, party: str = "broker") -> str:
 
 def quoted(row: LogLine) -> str:
     """Return a line with its log, its number of occurrences, its time, and its text."""
-    often = counted(row.matches if row.since_start is None else row.since_start, "time")
-    since = "" if row.since_start is None else " since the start"
+    often = counted(row.since_start or row.matches, "time")
+    since = "" if row.since_start is None else " since the start" if row.since_start else " before the start"
     return f"{_log(row)}, {often}{since}, last {when(row)}: {clean(row.text, _QUOTED)}"
 
 

@@ -171,7 +171,7 @@ def read_error_of_probe(step: ProbeStep, address: str) -> ReadError:
         "dns": f"a name that this worker resolves for {address}",
         "tcp": f"a connection from this worker to {address}",
         "tls": f"a certificate at {address} that ca_file of the cluster file and the advertised name accept",
-        "api": f"a Kafka broker that answers at {address} within limits.read_s",
+        "api": f"a Kafka broker that answers at {address}: it accepts a connection and sends nothing (TLS? another program?)",
     }
     needs = step.needs or needs_by_layer.get(step.layer)
     return ReadError(
