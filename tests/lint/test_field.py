@@ -262,7 +262,11 @@ ASKS = """services:
 """
 SAID = {
     "as it should be": ("", "", []),
-    "small letters": ("kafka_mode", "kafka_log_dirs", [(8, "kafka_log_dirs sets nothing: Confluent's image reads KAFKA_LOG_DIRS")]),
+    "small letters": (
+        "kafka_mode",
+        "kafka_log_dirs",
+        [(8, "kafka_log_dirs sets nothing: Confluent's image reads KAFKA_LOG_DIRS")],
+    ),
     "a port of the host": ("zk:2181", "zk:2183", [(7, "zk:2183 is a port of the host: containers reach zk at 2181")]),
     "a port that the container may have": ("zk:2181", "zk:2184", []),
     "a host of others": ("zk:2181", "zoo.example.com:2183", []),
@@ -275,6 +279,97 @@ def test_names_and_ports_that_are_not_those_of_a_container_are_remarks(lint, old
     assert [(one["line"], one["text"]) for one in file.get("remarks", ())] == remarks
     own = ASKS.replace("zk:2181", "zk:2183").replace("ZOO_ID: 1", "ZOOKEEPER_CLIENT_PORT: 2183")
     assert "remarks" not in lint({"compose.yaml": own})[1][0]
+
+
+BASE = """services:
+  kafka:
+    image: apache/kafka:3.9.1
+    environment:
+      KAFKA_NODE_ID: 1
+      KAFKA_PROCESS_ROLES: broker,controller
+      KAFKA_CONTROLLER_QUORUM_VOTERS: 1@kafka:9093
+      KAFKA_CONTROLLER_LISTENER_NAMES: CONTROLLER
+      KAFKA_LISTENERS: PLAINTEXT://:9092,CONTROLLER://:9093
+      KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:9092
+      KAFKA_LISTENER_SECURITY_PROTOCOL_MAP: PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT
+"""
+FACTORS = """services:
+  kafka:
+    environment:
+      - KAFKA_OFFSETS_TOPIC_REPLICATION_FACTOR=1
+      - KAFKA_TRANSACTION_STATE_LOG_REPLICATION_FACTOR=1
+      - KAFKA_TRANSACTION_STATE_LOG_MIN_ISR=1
+"""
+OTHER = FACTORS.replace("  kafka:\n", "  other:\n    image: apache/kafka:3.9.1\n")
+ADDS = "judged with the override file beside this one, which Compose adds"
+
+
+@pytest.mark.parametrize(
+    ("override", "name", "lines"),
+    [
+        (FACTORS, "docker-compose.override.yml", {}),
+        (FACTORS, "compose.override.yaml", {}),
+        (FACTORS, "docker-compose.prod.yml", {1: ["KA717 5"]}),
+        ("services: [", "compose.override.yaml", {1: ["KA717 5"]}),
+        (OTHER, "compose.override.yaml", {2: ["KA717 5", "KA310 2"]}),
+    ],
+)
+def test_compose_adds_the_override_file_beside(lint, override, name, lines):
+    _, files, _ = lint({"docker-compose.yml": BASE, name: override}, ".")
+    ((count, expected),) = lines.items() or {1: []}.items()
+    assert (len(files), grave(files)) == (count, expected)
+    said = [(one["line"], one["text"]) for one in files[0].get("remarks", ())]
+    assert ((3, ADDS) in said) == (not lines)
+
+
+def test_a_file_that_compose_does_not_know_has_no_override(lint):
+    _, files, _ = lint({"stack.yml": BASE, "docker-compose.override.yml": FACTORS}, "stack.yml")
+    assert grave(files) == ["KA717 5"]
+
+
+def test_a_service_has_the_ports_and_variables_of_the_one_that_it_extends(lint):
+    extended = BASE.replace("kafka:9092", "${HOST:-kafka}:9092").replace("  kafka:\n", "  kafka:\n    extends: common\n")
+    _, files, _ = lint({"compose.yaml": extended + FACTORS.replace("services:\n  kafka", "  common")})
+    assert [(file["starts"], grave([file])) for file in files] == [(True, [])]
+
+
+def test_node_pools_of_other_files_are_those_of_their_cluster(lint):
+    pool, cluster = CASES["a pool of controllers in a cluster with ZooKeeper"]["text"].split("---\n")
+    other = pool.replace("cluster: c", "cluster: other").replace("replicas: 3", "replicas: 1")
+    texts = {"kafka.yaml": cluster, "pool.yaml": pool, "other.yaml": other}
+    for arguments in ((".",), tuple(texts), ("kafka.yaml",)):
+        code, files, said = lint(texts, *arguments)
+        assert (code, [file["path"] for file in files], said) == (3, ["kafka.yaml"] * 3, "")
+        assert grave(files) == ["KA310"] * 3
+        assert {one["line"] for one in files[0]["remarks"]} == {1}
+    code, files, said = lint(texts, "pool.yaml")
+    assert (code, files) == (2, [])
+    assert "without its Kafka resource" in said
+
+
+CREATES = """services:
+  zk: {image: zookeeper}
+  kafka:
+    image: wurstmeister/kafka:2.13-2.8.1
+    environment:
+      KAFKA_ZOOKEEPER_CONNECT: zk:2181
+      KAFKA_ADVERTISED_HOST_NAME: kafka
+      KAFKA_CREATE_TOPICS: "a:1:1,b:1:3:compact"
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("", "", [(8, "topic b is to have 3 replicas, and is not created: brokers of the file are 1")]),
+        ("b:1:3", "b:3:1", []),
+        ("zk:2181", "zk:2181,zk.example.com:2181", []),
+        ("a:1:1,b:1:3:compact", "${TOPICS}", []),
+    ],
+)
+def test_a_topic_with_more_replicas_than_brokers_is_a_remark(lint, old, new, said):
+    _, (file,), _ = lint({"compose.yaml": CREATES.replace(old, new)})
+    assert [(one["line"], one["text"]) for one in file.get("remarks", ())] == said
 
 
 PODS = """apiVersion: apps/v1
@@ -487,7 +582,8 @@ def test_what_to_do_is_said_once_per_check(capsys, tmp_path):
 
 def test_what_is_the_same_of_many_brokers_is_said_once(capsys, tmp_path):
     service = "  b{0}:\n    image: apache/kafka:4.1.1\n    environment: {{KAFKA_PROCESS_ROLES: broker, KAFKA_NODE_ID: {0}, "
-    service += "KAFKA_CONTROLLER_QUORUM_VOTERS: '1000@c:9093', KAFKA_CONTROLLER_LISTENER_NAMES: C, KAFKA_LISTENERS: 'PLAINTEXT://:9092', "
+    service += "KAFKA_CONTROLLER_QUORUM_VOTERS: '1000@c:9093', KAFKA_CONTROLLER_LISTENER_NAMES: C, "
+    service += "KAFKA_LISTENERS: 'PLAINTEXT://:9092', "
     service += "KAFKA_LISTENER_SECURITY_PROTOCOL_MAP: 'PLAINTEXT:PLAINTEXT,C:PLAINTEXT', KAFKA_ADVERTISED_LISTENERS: "
     services = [f"{service.format(node)}'PLAINTEXT://b{node}:{9095 if node < 50 else 9092}'}}\n" for node in range(120)]
     (tmp_path / "compose.yaml").write_text("services:\n" + "".join(services))

@@ -59,7 +59,10 @@ def _endpoints(member: Member, container: Container) -> Iterator[Judgement]:
     protocols = protocols_by_listener(member.broker.value("listener.security.protocol.map"))
     there = {(entry.host, protocols.get(entry.listener, entry.listener), bound[entry.listener].port) for entry in advertised}
     for entry in advertised:
-        if bound[entry.listener].port != entry.port and (entry.host, protocols.get(entry.listener, entry.listener), entry.port) in there:
+        if (
+            bound[entry.listener].port != entry.port
+            and (entry.host, protocols.get(entry.listener, entry.listener), entry.port) in there
+        ):
             continue  # another listener is there, which sends clients to the same host
         fault = _fault(entry, bound, container, forgotten=forgotten)
         if fault is not None:

@@ -98,7 +98,9 @@ def _not_replaced(named: Mapping[str, Property], image: images.Image) -> Iterato
     """Yield that a setting has words which a shell alone replaces."""
     for name, setting in named.items():
         if image.label and environment.key_of(name, image) and (match := _OF_SHELLS.search(setting.value)):
-            text = f"{name[:100]} has {match[0][:60]}, which Kubernetes leaves as it is: a shell has to export it, as in `command`"
+            text = (
+                f"{name[:100]} has {match[0][:60]}, which Kubernetes leaves as it is: a shell has to export it, as in `command`"
+            )
             yield Remark(line=setting.line, text=text)
 
 
