@@ -347,6 +347,37 @@ def test_node_pools_of_other_files_are_those_of_their_cluster(lint):
     assert "without its Kafka resource" in said
 
 
+BUILT = """FROM eclipse-temurin:17 AS build
+ENV KAFKA_LISTENERS=PLAINTEXT://9999
+FROM apache/kafka:3.9.1
+# the broker
+ENV KAFKA_NODE_ID=1 \\
+    KAFKA_PROCESS_ROLES="broker,controller" \\
+    # and its quorum
+    KAFKA_CONTROLLER_QUORUM_VOTERS=1@localhost:9093
+ENV KAFKA_LISTENERS PLAINTEXT://9092,CONTROLLER://:9093
+ENV KAFKA_CONTROLLER_LISTENER_NAMES=CONTROLLER KAFKA_LISTENER_SECURITY_PROTOCOL_MAP=CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT
+CMD ["/etc/kafka/docker/run"]
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "starts", "fails"),
+    [
+        ("", "", [False], ["KA310 9"]),
+        ("PLAINTEXT://9092", "PLAINTEXT://:9092", [True], []),
+        ("FROM apache/kafka:3.9.1", "FROM build", [False], ["KA310 9"]),
+        ("/etc/kafka/docker/run", "kafka-topics.sh", [], []),
+        ('"broker,controller"', '"broker,controller', [False], ["KA310 9"]),
+        ("KAFKA_", "OTHER_", [], []),
+    ],
+)
+def test_a_dockerfile_has_the_variables_of_its_last_stage(lint, old, new, starts, fails):
+    _, files, said = lint({"Dockerfile": BUILT.replace(old, new)})
+    assert ([file["starts"] for file in files], grave(files)) == (starts, fails)
+    assert files or "Dockerfile" in said
+
+
 CREATES = """services:
   zk: {image: zookeeper}
   kafka:

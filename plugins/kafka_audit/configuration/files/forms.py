@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 
-from kafka_audit.configuration.files import environment, images, java, manifests, templates
+from kafka_audit.configuration.files import dockerfile, environment, images, java, manifests, templates
 from kafka_audit.configuration.files.described import ANY_OPTIONS, Described, described, is_brokers
 from kafka_audit.configuration.files.java import PropertiesError
 from kafka_audit.configuration.files.programs import other_program, unread_format
@@ -54,8 +54,8 @@ def read_described(data: bytes, name: str, beside: Callable[[str], str | None] =
     if is_brokers(properties):
         _refuse_template(data)
         return (described(properties),)
-    variables = environment.parse_env_file(text)
-    broker = environment.described_broker(variables)
+    of_image = dockerfile.NAME.search(name) is not None
+    broker = dockerfile.described_dockerfile(text) if of_image else environment.described_broker(environment.parse_env_file(text))
     if broker is not None:
         return (broker,)
     if _MANIFEST.search(text):
