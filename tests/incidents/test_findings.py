@@ -254,6 +254,40 @@ def test_what_was_inferred_ends_with_what_it_was_inferred_from(confidence, sign,
     assert (cause.lifecycle, cause.status) == (lifecycle, Status.UNKNOWN)
 
 
+TOGETHER = {"brokers": (0, 1, 2)}
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "expected"),
+    [
+        (
+            ["cluster"],
+            ["broker/0?", "broker/1?", "broker/2"],
+            {"broker/0": "incomparable", "broker/1": "incomparable", "broker/2": "ongoing"},
+        ),
+        (["cluster"], ["broker/0+", "broker/1+", "broker/2"], {"broker/0": "new", "broker/1": "new", "broker/2": "ongoing"}),
+        (
+            ["cluster"],
+            ["broker/0+", "broker/1+", "broker/2+"],
+            {"broker/0": "new", "broker/1": "new", "broker/2": "new", "cluster": "resolved"},
+        ),
+        (["broker/0?", "broker/1?", "broker/2"], ["cluster"], {"cluster": "ongoing"}),
+        (["broker/0+", "broker/2"], ["cluster"], {"cluster": "new"}),
+        (["cluster"], ["cluster"], {"cluster": "ongoing"}),
+        (["broker/3"], ["cluster"], {"cluster": "new", "broker/3": "resolved"}),
+    ],
+)
+def test_what_is_one_finding_of_several_brokers_is_the_same_of_each(before, now, expected):
+    def judged(names):
+        status = {"?": "UNKNOWN", "+": "PASS"}
+        for name in names:
+            evidence = TOGETHER if name == "cluster" else {}
+            yield judgement("KA105", name.rstrip("?+"), status.get(name[-1], "FAIL"), evidence=evidence)
+
+    found = concluded([*judged(now)], report=report_of([*judged(before)]))
+    assert {finding.resource.name: finding.lifecycle.value for finding in found} == expected
+
+
 def test_what_was_inferred_ends_also_when_its_signs_were_blind_for_a_while():
     blind = [judgement("KA105", "broker/2", "UNKNOWN"), judgement("KA601", "broker/2", "UNKNOWN")]
     told = report_of(blind, incident_of(confidence="inferred"))

@@ -14,6 +14,7 @@ from kafka_audit.model.tables import (
     BrokerProperty,
     DynamicConfig,
     LogDir,
+    QuorumReplica,
     RegisteredEndpoint,
     RegisteredPartition,
     Registry,
@@ -21,6 +22,7 @@ from kafka_audit.model.tables import (
     Snapshot,
     SnapshotInfo,
     SourceRead,
+    ViewPartition,
 )
 
 READS = {
@@ -75,3 +77,32 @@ def test_in_kraft_addresses_hang_on_the_broker_that_tells_them():
 def test_every_table_that_a_source_fills_has_its_reads():
     without = {"SnapshotInfo", "Sample", "SourceRead", "OrdinaryTime", "Certificate"}
     assert {one.__name__ for one in TABLES} - {one.__name__ for one in _SOURCE} <= without
+
+
+GONE = [
+    ("controller@c2:9093", "ApiVersions", "failed"),
+    ("broker@b2:9092", "ApiVersions", "failed"),
+    ("broker:0", "Metadata", "answered"),
+    ("broker:1", "Metadata", "answered"),
+]
+
+
+@pytest.mark.parametrize(
+    ("table", "resource", "expected"),
+    [
+        (RegisteredPartition, "topic/orders/partition/0", set()),  # what ZooKeeper says does not hang on brokers
+        (ViewPartition, "topic/orders/partition/0", {"broker@b2:9092"}),
+        (BrokerConfig, "broker/1", set()),  # it answered
+        (BrokerConfig, "broker/2", {"broker@b2:9092"}),
+        (BrokerConfig, "controller/202", {"controller@c2:9093"}),
+        (QuorumReplica, "broker/1", {"controller@c2:9093"}),  # how far a broker is, its controllers say
+        (QuorumReplica, "cluster", {"controller@c2:9093", "broker@b2:9092"}),
+    ],
+)
+def test_a_node_that_does_not_answer_keeps_open_what_it_would_have_said(table, resource, expected):
+    rows = [
+        SourceRead(sample=1, observer=observer, operation=operation, target="t", outcome=outcome, error="e")
+        for observer, operation, outcome in GONE
+    ]
+    view = ClusterView.of_files(Snapshot(snapshot_id="s", cluster="c", cluster_id="i", rows=tuple(rows)))
+    assert {read.observer for read in failed_inputs(view, [table], resource)} == expected

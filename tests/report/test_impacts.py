@@ -2,8 +2,8 @@
 
 import pytest
 
-from checks.cases import base
-from checks.world import snapshots
+from checks.cases import base, case_files
+from checks.world import merged, snapshots
 from cluster_views import cluster_view
 from incidents.case_files import findings_of
 from kafka_audit.checks import catalogue
@@ -14,8 +14,8 @@ LOST = {"replicas": [0, 1], "leader": -1, "isr": [1]}
 OWN = {"topic_id": "own-id", "czxid": 500, "mzxid": 500}
 
 
-def hurt(*codes, **now):
-    snapshot, _ = snapshots(base(), "impacts", {"now": now})
+def hurt(*codes, world=None, **now):
+    snapshot, _ = snapshots(merged(base(), world or {}), "impacts", {"now": now})
     view = cluster_view(snapshot)
     checks = {code: check for code, check in catalogue().items() if code in codes}
     return impacts(findings_of(view, judge(view, checks), []), checks, view)
@@ -56,3 +56,22 @@ def test_a_replica_that_copies_stops_nothing():
 
 def test_of_a_healthy_cluster_nothing_fails():
     assert hurt(*catalogue()) == ()
+
+
+def test_an_empty_view_stops_groups_and_transactions_whose_coordinator_it_is():
+    own = {"controller_epoch": 3, "state_mzxid": 510, "replicas": [2], "leader": 2, "isr": [2]}
+    topics = {"__consumer_offsets": {**OWN, "partitions": {0: own, 1: own}}}
+    found = hurt("KA105", views={2: {"brokers": "none", "topics": "none", "controller_id": -1}}, topics=topics)
+    of_clients, of_groups = found[0], found[-1]
+    assert (functions(found)[-1], of_groups.number, of_groups.leaders) == ("commit_offsets", 2, (2,))
+    assert of_clients.number != of_groups.number
+    assert who_is_hurt(found).endswith(" Consumer groups whose coordinator is broker 2 cannot commit or rebalance.")
+
+
+@pytest.mark.parametrize(("cut", "stopped"), [((0, 1, 2), ["create_topics", "elect_leader"]), ((0, 2), [])])
+def test_without_a_way_to_any_controller_from_any_broker_nothing_is_changed(cut, stopped):
+    _, raw = case_files()["KA216"]
+    away = {"layer": "tcp", "outcome": "failed", "error": "timeout"}
+    lost = {broker: {"c1:9093": away, "c2:9093": away} for broker in cut}
+    quorum = {"observers": dict.fromkeys(cut, 60)}
+    assert functions(hurt("KA216", world=raw["world"], quorum=quorum, controllers_from=lost)) == stopped

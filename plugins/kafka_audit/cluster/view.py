@@ -30,7 +30,7 @@ from kafka_audit.cluster.quorum import Quorum, QuorumSample
 from kafka_audit.cluster.registry import BrokerRegistration, ClusterState, RegisteredAddress
 from kafka_audit.cluster.settings import Settings
 from kafka_audit.cluster.views import HeldView, Moments
-from kafka_audit.compare.addresses import HostPort
+from kafka_audit.compare.addresses import HostPort, address_text
 from kafka_audit.differences.found import Differences
 from kafka_audit.differences.tables import DIFFERENCES, ListAge, ViewDifference
 from kafka_audit.model.addresses.voters import voter_addresses
@@ -42,6 +42,7 @@ from kafka_audit.model.tables import (
     BrokerFeature,
     BrokerIdentity,
     BrokerView,
+    FencedBroker,
     LogDir,
     Migration,
     Probe,
@@ -431,7 +432,14 @@ class ClusterView:
     @cached_property
     def reads(self) -> Reads:
         """Whose each read is."""
-        return Reads(self._moments.samples, self.last_reads, self.controller_nodes)
+        held: dict[str, set[int]] = {}
+        for row in self.addresses_earlier:
+            held.setdefault(address_text(row.host, row.port), set()).add(row.broker_id)
+        for fenced in self.newest(FencedBroker):
+            held.setdefault(fenced.address or "", set()).add(fenced.fenced_id)
+        in_use = self.brokers.keys() | self.unlisted
+        gone = {address: min(ids) for address, ids in held.items() if len(ids) == 1 and ids.isdisjoint(in_use)}
+        return Reads(self._moments.samples, self.last_reads, self.controller_nodes, gone)
 
     @cached_property
     def settings(self) -> Settings:

@@ -270,6 +270,14 @@ class InternalTopic(Row):
     factor: int  # the fewest replicas of a partition
 
 
+class CoordinatorShare(Row):
+    """How many partitions of a topic that coordinates groups or transactions a broker leads by the reference, now."""
+
+    topic: str
+    broker_id: int
+    led: int
+
+
 class InternalTopicSetting(Row):
     """What topics of Kafka, of Kafka Connect or of the schema registry set for themselves about how long records are kept."""
 
@@ -478,6 +486,7 @@ DIFFERENCES: tuple[type[Row], ...] = (
     ReplicaState,
     ReplicaFault,
     InternalTopic,
+    CoordinatorShare,
     InternalTopicSetting,
     DeletedTopic,
     ReassignedState,

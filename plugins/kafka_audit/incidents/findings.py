@@ -25,7 +25,7 @@ from kafka_audit.model.finding import (
     bounded,
     fingerprint,
 )
-from kafka_audit.model.report import Report
+from kafka_audit.model.report import Report, ReportedFinding
 from kafka_audit.model.tables import Snapshot
 from kafka_audit.model.text import clean
 from kafka_audit.words.sentences import message
@@ -43,6 +43,7 @@ class _Prior:
     confidence: Confidence
     last_known: str  # its message when it was judged last
     open: bool  # failed, or had failed before and could not be judged since
+    named: tuple[str, ...]  # the brokers of which it is one finding: `checks.alike_brokers`
 
 
 _Key = tuple[str, str]  # code, resource name: unlike the fingerprint, it does not depend on an unknown cluster id
@@ -71,8 +72,9 @@ def findings_with_lifecycle(  # noqa: PLR0913 -- the contract between judging an
     own_judgements = [judgement for judgement in judgements if judgement.snapshot_id == snapshot.snapshot_id]
     prior = _prior(previous_report)
     reported = _one_each(_in_words(snapshot, judgement, checks) for judgement in own_judgements)
-    dated = [_dated(finding, prior.get((finding.code, finding.resource.name))) for finding in reported]
-    dated.extend(_gone(view, dated, prior, checks))
+    regrouped = _regrouped(prior, reported)
+    dated = [_dated(finding, regrouped.get((finding.code, finding.resource.name))) for finding in reported]
+    dated.extend(_gone(view, dated, regrouped, checks))
     ended = _inferences_ended(dated, prior, previous_report)
     tools = Tools.of(view)
     written = (replace(finding, remedy=tools.prose(finding.remedy)) for finding in ended)
@@ -93,9 +95,41 @@ def _prior(report: Report | None) -> dict[_Key, _Prior]:
             confidence=raw.confidence,
             last_known=raw.last_known or raw.message,
             open=raw.status is Status.FAIL or raw.lifecycle is Lifecycle.INCOMPARABLE,
+            named=_named(raw),
         )
         for raw in (report.findings if report else ())
     }
+
+
+def _named(finding: Finding | ReportedFinding) -> tuple[str, ...]:
+    ids = finding.evidence.get("brokers") if finding.resource.name == "cluster" else None
+    return tuple(f"broker/{broker}" for broker in ids) if isinstance(ids, Sequence) and not isinstance(ids, str) else ()
+
+
+def _regrouped(prior: Mapping[_Key, _Prior], reported: Iterable[Finding]) -> dict[_Key, _Prior]:
+    """Return what was said before, by the resources of now: which brokers are alike changes with what was read.
+
+    What was said of several brokers at once was said of each that still fails or is not known, and the other way round; but a
+    group with a broker that passed is new.
+    """
+    found = dict(prior)
+    for finding in reported:
+        if finding.status not in {Status.FAIL, Status.UNKNOWN}:
+            continue
+        key, cluster = (finding.code, finding.resource.name), (finding.code, "cluster")
+        members = [(finding.code, name) for name in _named(finding)]
+        together = prior.get(cluster)
+        if members:
+            before = [prior.get(member) for member in members]
+            failed = [one for one in before if one is not None and one.open]
+            if together is None and failed and all(one is not None and one.status is not Status.PASS for one in before):
+                found[key] = failed[0]
+            for member in members:
+                found.pop(member, None)
+        elif together is not None and together.open and finding.resource.name in together.named and key not in prior:
+            found.pop(cluster, None)
+            found[key] = together
+    return found
 
 
 def _one_each(findings: Iterable[Finding]) -> list[Finding]:

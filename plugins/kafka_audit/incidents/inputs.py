@@ -12,12 +12,17 @@ from kafka_audit.model.tables import (
     BrokerIdentity,
     BrokerProperty,
     BrokerView,
+    ControllerConfig,
     ControllerProbe,
     LogLine,
     ProcessLine,
     PropertyLogin,
+    QuorumReplica,
+    QuorumView,
+    QuorumVoter,
     Reassignment,
     RegisteredBroker,
+    RegisteredController,
     RegisteredEndpoint,
     RegisteredPartition,
     RegisteredTopic,
@@ -72,6 +77,11 @@ _MORE: Mapping[type[Row], tuple[str, ...]] = MappingProxyType(
 )
 """Operations without which the rows of a table are not whole, besides those that fill it."""
 
+_CONTROLLER = "controller@"
+_OF_QUORUM = frozenset({QuorumView, QuorumReplica, QuorumVoter, RegisteredController})
+_OF_EACH_NODE: frozenset[type[Row]] = frozenset({BrokerConfig, ControllerConfig})
+"""Tables with answers of controllers: of the quorum, and of each node about itself."""
+
 _ASKED_FIRST = "ApiVersions"
 """A broker that does not even answer this gives nothing else, and may have no row for it."""
 
@@ -80,7 +90,13 @@ def _source(table: type[Row]) -> _Source:
     """Return which reads a table without rows may come from."""
     filled = table.filled_by
     of_brokers = any(not operation.startswith((ZOOKEEPER, "probe")) for operation in filled)
-    return _BY_OBSERVER.get(table) or _starts(*filled, *_MORE.get(table, ()), *((_ASKED_FIRST,) if of_brokers else ()))
+    own, first = _starts(*filled, *_MORE.get(table, ())), _starts(_ASKED_FIRST)
+
+    def fills(read: SourceRead) -> bool:
+        asked_itself = table in _OF_QUORUM or table in _OF_EACH_NODE or not read.observer.startswith(_CONTROLLER)
+        return own(read) or (of_brokers and asked_itself and first(read))
+
+    return _BY_OBSERVER.get(table) or fills
 
 
 _SOURCE: Mapping[type[Row], _Source] = MappingProxyType({table: _source(table) for table in TABLES if table.filled_by})
@@ -89,19 +105,30 @@ _SOURCE: Mapping[type[Row], _Source] = MappingProxyType({table: _source(table) f
 def failed_inputs(view: ClusterView, needs: Iterable[type[Row]], resource: str) -> tuple[SourceRead, ...]:
     """Return the failed reads that tables in `needs` come from and that could concern `resource`.
 
-    A resource below `broker/2` hangs on broker 2's own answers, on ZooKeeper, files and probes, not on what another broker says.
+    A resource below `broker/2` hangs on broker 2's own answers, on ZooKeeper, files and probes, not on what another node says.
     """
-    tables = frozenset(needs)
+    about, tables = Resource.of(resource), frozenset(needs)
     sources = [_SOURCE[table] for table in tables if table in _SOURCE]
+    of_controllers = sources if about.broker is None else [_SOURCE[table] for table in tables & _OF_QUORUM]
     if RegisteredEndpoint in tables and view.kraft:
         sources += [_SOURCE[BrokerView], _SOURCE[BrokerConfig], _PROPERTIES]  # lists and settings replace registrations
-    broker = Resource.of(resource).broker
     return tuple(
         read
         for read in view.last_reads
-        if read.outcome == "failed" and any(source(read) for source in sources) and not _of_another(read, broker)
+        if read.outcome == "failed"
+        and any(source(read) for source in (of_controllers if read.observer.startswith(_CONTROLLER) else sources))
+        and not _of_another(view, read, about)
     )
 
 
-def _of_another(read: SourceRead, broker: int | None) -> bool:
-    return broker is not None and read.observer.startswith("broker:") and read.observer != f"broker:{broker}"
+def _of_another(view: ClusterView, read: SourceRead, about: Resource) -> bool:
+    """Return whether a read is of a broker that is another node than that of a resource."""
+    kind, _, name = view.reads.resources.get(read.observer, "").partition("/")
+    if kind != "broker" or (about.broker is None and about.type != "controller"):
+        return False
+    # An address without a known broker may be that of any broker that was not asked under its own name.
+    return about.broker is None or (name != str(about.broker) and (name.isdecimal() or _answered(view, about.broker)))
+
+
+def _answered(view: ClusterView, broker: int) -> bool:
+    return any(read.observer == f"broker:{broker}" and read.outcome != "failed" for read in view.last_reads)

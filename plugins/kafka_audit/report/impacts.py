@@ -5,9 +5,10 @@ Which functions a failure stops is a key of its check's YAML (`stops`), by what 
 | key | what does not work |
 |---|---|
 | `partition` | what clients do with that partition; for one of Kafka's own topics what it holds for groups and transactions |
-| `leads` | the same with all partitions that the broker leads, where its own view is empty |
+| `leads` | the same with all partitions that the broker leads, where its own view is empty; of groups and transactions, too |
 | `user` | what the user of the finding does |
 | `cluster` | what the whole cluster does |
+| `every broker` | the same, once each broker has the finding as CRITICAL |
 
 With `since 3.7` behind it, a key holds where each broker is known to run that release or a later one. A failure of MEDIUM or
 below stops nothing: a replica that copies is out of sync, too. Of the whole cluster nothing is said that is only suspected.
@@ -21,6 +22,7 @@ from kafka_audit.cluster.coordinators import coordinated_by
 from kafka_audit.cluster.releases import minor_releases
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.configuration.definitions import version_numbers
+from kafka_audit.differences.tables import CoordinatorShare
 from kafka_audit.model.finding import Confidence, Finding, Severity, Status
 from kafka_audit.model.report import FUNCTIONS, Impact
 from kafka_audit.model.text import brokers, clean, counted, listing, start_upper
@@ -45,12 +47,15 @@ class _Hurt:
 def impacts(findings: Iterable[Finding], checks: Mapping[str, Check], view: ClusterView) -> tuple[Impact, ...]:
     """Return what fails while these findings of one incident do, in the order of `FUNCTIONS`."""
     hurt: dict[str, _Hurt] = {}
+    findings = list(findings)
     for finding in findings:
         check = checks.get(finding.code)
         if check is not None and finding.status is Status.FAIL and finding.severity >= Severity.HIGH:
             for scope, functions in check.stops.items():
                 kind, _, since = scope.partition(" since ")
-                if not since or _all_run(view, since):
+                if kind == "every broker":
+                    kind = "cluster" if _of_every_broker(findings, finding.code, view) else ""
+                if kind and (not since or _all_run(view, since)):
                     _add(hurt, finding, kind, functions, view)
     return tuple(_impact(function, hurt[function]) for function in FUNCTIONS if function in hurt)
 
@@ -62,14 +67,22 @@ def _add(hurt: dict[str, _Hurt], finding: Finding, scope: str, functions: Sequen
         broker = finding.resource.broker
         if broker is None or finding.evidence.get("empty") is not True or view.kraft:
             return
-        led = view.partitions.led_by((broker,))
-        for function in functions if led else ():
-            hurt.setdefault(function, _Hurt()).led[broker] = led
+        own = {row.topic: row.led for row in view.differences.of(CoordinatorShare) if row.broker_id == broker}
+        led = {function: own.get(topic, 0) for topic, function in _OF_COORDINATORS.items()}
+        of_clients = view.partitions.led_by((broker,)) - sum(own.values())
+        for function in functions:
+            if count := led.get(function, of_clients):
+                hurt.setdefault(function, _Hurt()).led[broker] = count
     elif scope != "cluster" or finding.confidence is not Confidence.SUSPECTED:
         for function in functions:
             found = hurt.setdefault(function, _Hurt())
             if scope == "user" and (user := finding.text("user")):
                 found.clients = {**(found.clients or {}), user: None}
+
+
+def _of_every_broker(findings: Iterable[Finding], code: str, view: ClusterView) -> bool:
+    critical = (finding for finding in findings if finding.code == code and finding.severity is Severity.CRITICAL)
+    return set(view.brokers) <= {finding.resource.broker for finding in critical}
 
 
 def _all_run(view: ClusterView, since: str) -> bool:
@@ -147,7 +160,8 @@ def _of_names(found: Iterable[Impact]) -> Iterator[str]:
             one, unknown, cannot = _NAMED_ONES[impact.function]
             names = impact.groups if impact.function == "commit_offsets" else impact.clients
             known = "" if names is None else f"{one}{'' if len(names) == 1 else 's'} {listing(names, _NAMED)}"
-            yield f"{known or f'{unknown} of {_places(impact)}'} {cannot}"
+            whose = f"whose coordinator is {brokers(impact.leaders)}" if impact.leaders else f"of {_places(impact)}"
+            yield f"{known or f'{unknown} {whose}'} {cannot}"
 
 
 def _places(impact: Impact) -> str:

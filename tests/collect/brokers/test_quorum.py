@@ -73,7 +73,7 @@ def test_fenced_brokers_are_told_from_version_2_of_describe_cluster_on():
     node = QuorumNode(2, {55: (0, 2), 60: (0, 2)})
     node.fenced = (7,)
     (fenced,) = of(ask_broker(node), FencedBroker)
-    assert (fenced.observer, fenced.broker_id, fenced.fenced_id) == ("broker:2", 2, 7)
+    assert (fenced.observer, fenced.broker_id, fenced.fenced_id, fenced.address) == ("broker:2", 2, 7, "b7:9092")
     older = QuorumNode(2, {55: (0, 2), 60: (0, 1)})
     older.fenced = (7,)
     assert of(ask_broker(older), FencedBroker) == []

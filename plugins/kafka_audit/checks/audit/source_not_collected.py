@@ -62,7 +62,7 @@ def _without_listener(view: ClusterView, resource: str, failed: Sequence[SourceR
 
 def _is_left_behind(view: ClusterView, resource: str, failed: Sequence[SourceRead]) -> bool:
     """Return whether it is an address of the cluster file where nothing answers, while every expected broker is registered."""
-    is_address = resource.startswith("broker/") and not resource.removeprefix("broker/").isdecimal()
+    is_address = resource.startswith("broker/") and all(read.observer.startswith("broker@") for read in failed)
     expected = None if view.info is None else view.info.expect_brokers
     return (
         is_address

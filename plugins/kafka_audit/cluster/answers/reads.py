@@ -4,6 +4,7 @@ import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property
+from types import MappingProxyType
 
 from kafka_audit.cluster.samples import Samples
 from kafka_audit.model.tables import BrokerIdentity, BrokerView, RegisteredBroker, Registry, SourceRead
@@ -18,10 +19,20 @@ LOGS = "logs:"
 class Reads:
     """The reads of one snapshot."""
 
-    def __init__(self, samples: Samples, last: tuple[SourceRead, ...], controllers: Collection[int] = ()) -> None:
-        """Keep the snapshot, those of its reads that count, each as it ended when it was asked last, and who is no broker."""
+    def __init__(
+        self,
+        samples: Samples,
+        last: tuple[SourceRead, ...],
+        controllers: Collection[int] = (),
+        gone: Mapping[str, int] = MappingProxyType({}),
+    ) -> None:
+        """Keep the snapshot, and those of its reads that count, each as it ended when it was asked last.
+
+        `controllers` are no brokers; `gone` has the brokers that are not registered any more, by the address that was theirs.
+        """
         self._samples = samples
         self.last = last
+        self._gone = gone
         self._controllers = {str(node) for node in controllers}
 
     @cached_property
@@ -36,8 +47,8 @@ class Reads:
     def resources(self) -> Mapping[str, str]:
         """The resource that each asked broker's or controller's reads are about, by observer.
 
-        An address of the cluster file that no broker registered is the broker that the socket says it is, where it says so. The
-        logs of a node are its own word, too.
+        An address of the cluster file that no broker registered is the broker that the socket says it is; where nobody answers,
+        the one that had it in the previous snapshot and is gone. The logs of a node are its own word, too.
         """
         answered = {
             row.address: row.answered_by
@@ -48,7 +59,7 @@ class Reads:
         for read in self._samples.of(SourceRead):
             if read.observer.startswith(("broker:", "broker@")):
                 name = read.observer[len("broker:") :]
-                found[read.observer] = f"broker/{answered.get(read.target, name)}"
+                found[read.observer] = f"broker/{answered.get(read.target, self._gone.get(name, name))}"
             elif read.observer.startswith(LOGS) and read.observer[len(LOGS) :].isdecimal():
                 node = read.observer[len(LOGS) :]
                 found[read.observer] = f"{'controller' if node in self._controllers else 'broker'}/{node}"

@@ -24,7 +24,7 @@ from kafka_audit.collect.brokers.inter_broker_endpoints import settings_of
 from kafka_audit.collect.brokers.node_configs import CONFIGS, controller_settings
 from kafka_audit.collect.probes import endpoint_probes
 from kafka_audit.collect.rows.source_reads import CLUSTER_DENIED, MAY_DESCRIBE, Asking
-from kafka_audit.compare.addresses import canonical_address
+from kafka_audit.compare.addresses import address_text, canonical_address
 from kafka_audit.model.addresses.advertised_listeners import CONTROLLERS, first_controllers_listener, protocols_by_listener
 from kafka_audit.model.addresses.voters import voter_addresses
 from kafka_audit.model.cluster import Cluster
@@ -178,13 +178,15 @@ def _known(number: int | None) -> int | None:
 
 def fenced(answer: Any, sample: int, observer: str, broker_id: int) -> Iterator[FencedBroker]:  # noqa: ANN401 -- see above
     """Yield the brokers that an answer to DescribeCluster, asked to include them, calls fenced."""
-    for acl in answers.each(answer.brokers, "brokers"):
-        if getattr(acl, "is_fenced", False):
+    for broker in answers.each(answer.brokers, "brokers"):
+        if getattr(broker, "is_fenced", False):
+            host = answers.checked_text(broker.host, "the host of a broker")
             yield FencedBroker(
                 sample=sample,
                 observer=observer,
                 broker_id=broker_id,
-                fenced_id=answers.int32(acl.broker_id, "the id of a broker"),
+                fenced_id=answers.int32(broker.broker_id, "the id of a broker"),
+                address=address_text(host, answers.int32(broker.port, "the port of a broker")) if host else None,
             )
 
 

@@ -51,6 +51,7 @@ class FencedBroker(Row, filled_by=("DescribeCluster",)):
     observer: str
     broker_id: int  # the broker that reports it
     fenced_id: int
+    address: str | None = None  # host:port of the listener on which it was asked for; None in snapshots of earlier versions
 
 
 class RegisteredController(Row, filled_by=("DescribeCluster controllers",)):

@@ -68,7 +68,7 @@ def _lines(document: Report) -> Iterator[str]:
     for ended in document.resolved_incidents:
         yield from ("", f"− resolved: {escaped(ended.headline)} ({ended.cause})")  # noqa: RUF001 -- the sign of the page
     for unjudged in document.incomparable_incidents:
-        yield from ("", f"Still open (not checked this time): {escaped(unjudged.headline)} ({unjudged.cause})")
+        yield from ("", f"Still open (not all of it was checked): {escaped(unjudged.headline)} ({unjudged.cause})")
     yield from _on_its_way(document)
     if document.quorum:
         yield from ("", f"**Metadata quorum:** {escaped(quorum_text(document.quorum))}")

@@ -345,7 +345,7 @@ class _AuditPage:
         for incident in self.document.resolved_incidents:
             yield from wrap(f"RESOLVED  {our_line(incident.headline)} ({incident.cause})", self.width, "", _INDENT)
         for incident in self.document.incomparable_incidents:
-            text = f"STILL OPEN (not checked this time)  {our_line(incident.headline)} ({incident.cause})"
+            text = f"STILL OPEN (not all of it was checked)  {our_line(incident.headline)} ({incident.cause})"
             yield from wrap(text, self.width, "", _INDENT)
 
     def not_known(self) -> Iterator[str]:

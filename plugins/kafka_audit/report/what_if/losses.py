@@ -101,8 +101,9 @@ def _entry(kind: str, name: str) -> str:
 
 def how_bad(found: Answer) -> tuple[object, ...]:
     """Return by what the worst loss is the worst."""
-    numbers = [found.effects.get(kind, topics.NONE).partitions for kind in topics.LISTED]
-    return (found.safe is False, found.safe is None, found.quorum.elects is False, *numbers)
+    offline, *others = (found.effects.get(kind, topics.NONE).partitions for kind in topics.LISTED)
+    # Without a quorum clients go on for now; without a leader they do not.
+    return (found.safe is False, found.safe is None, offline, found.quorum.elects is False, *others)
 
 
 def ways_with_commands(found: Answer, view: ClusterView) -> Sequence[tuple[str, Line]]:

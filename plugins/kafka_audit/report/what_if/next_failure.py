@@ -67,11 +67,13 @@ def _unread(view: ClusterView) -> Iterator[tuple[str, tuple[str, str]]]:
 
 
 def _sentence(found: Sequence[Answer], worst: Answer, unread: Sequence[str]) -> str:
+    undecided = sum(answer.safe is None for answer in found)
     if worst.safe is False:
         unsafe = sum(answer.safe is False for answer in found)
-        others = f" ({unsafe} of {len(found)} are not safe)" if unsafe > 1 else ""
+        counts = [f"{unsafe} of {len(found)} {'is' if unsafe == 1 else 'are'} not safe"] if unsafe > 1 or undecided else []
+        counts += [f"{undecided} {'is' if undecided == 1 else 'are'} not decided"] if undecided else []
+        others = f" ({', '.join(counts)})" if counts else ""
         return f"The worst single loss is {losses.parties_lost(worst.loss.names)}: {losses.reasons_of(worst)}{others}"
-    undecided = sum(answer.safe is None for answer in found)
     if undecided or unread:
         whether = f"It is not known for {undecided} of {len(found)} single losses whether they stop anything"
         first = whether if undecided else "No single loss is known to stop anything"
@@ -109,7 +111,7 @@ class ShownLosses:
 
 def shown_losses(document: NextFailure) -> ShownLosses:
     """Return the losses that a page lists: those that are not safe, and apart from them those that are not decided."""
-    unsafe, undecided = ([row for row in document.losses if row.safe is state] for state in (False, None))
+    unsafe, undecided = (sorted((row for row in document.losses if row.safe is state), key=_worst_first) for state in (False, None))
     groups = _alike(unsafe)
     return ShownLosses(
         unsafe=tuple(_cells(group) for group in groups[:_ROWS]),
@@ -117,6 +119,10 @@ def shown_losses(document: NextFailure) -> ShownLosses:
         undecided=tuple(_cells(group) for group in _alike(undecided)[:_ROWS]),
         undecided_losses=len(undecided),
     )
+
+
+def _worst_first(row: SingleLoss) -> tuple[int, ...]:
+    return (-row.offline, -(row.elects is False), -row.unclean, -row.not_writable, -row.at_risk)
 
 
 def _alike(rows: Sequence[SingleLoss]) -> list[list[SingleLoss]]:
