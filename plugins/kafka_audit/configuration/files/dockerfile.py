@@ -1,5 +1,6 @@
 """A Dockerfile of a broker: the image that it builds on, and the variables that it sets. Pure."""
 
+import posixpath
 import re
 import shlex
 from collections.abc import Iterator
@@ -8,10 +9,15 @@ from kafka_audit.configuration.files import commands, environment
 from kafka_audit.configuration.files.described import Described
 from kafka_audit.configuration.files.java import Property
 
-NAME = re.compile(r"(?:^|/)(?:[\w.-]+\.)?Dockerfile(?:\.[\w.-]+)?$", re.IGNORECASE)
 _INSTRUCTION = re.compile(r"[ \t]*([A-Za-z]+)[ \t]+(.*)", re.DOTALL)
 _FROM = re.compile(r"(?:--\S+\s+)*(\S+)(?:\s+AS\s+(\S+))?\s*", re.IGNORECASE)
 _STARTS = frozenset({"CMD", "ENTRYPOINT"})
+
+
+def is_dockerfile(path: str) -> bool:
+    """Return whether a file is a Dockerfile by its name: `Dockerfile`, `Dockerfile.kafka`, `kafka.Dockerfile`."""
+    parts = posixpath.basename(path).lower().split(".")
+    return "dockerfile" in (parts[0], parts[-1])
 
 
 def described_dockerfile(text: str) -> Described | None:

@@ -54,8 +54,10 @@ def read_described(data: bytes, name: str, beside: Callable[[str], str | None] =
     if is_brokers(properties):
         _refuse_template(data)
         return (described(properties),)
-    of_image = dockerfile.NAME.search(name) is not None
-    broker = dockerfile.described_dockerfile(text) if of_image else environment.described_broker(environment.parse_env_file(text))
+    if dockerfile.is_dockerfile(name):
+        broker = dockerfile.described_dockerfile(text)
+    else:
+        broker = environment.described_broker(environment.parse_env_file(text))
     if broker is not None:
         return (broker,)
     if _MANIFEST.search(text):
