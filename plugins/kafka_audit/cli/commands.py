@@ -10,6 +10,7 @@ from kafka_audit.cli import clusters, engines
 from kafka_audit.cli.printing import console, difference, rendering
 from kafka_audit.model.cluster import Cluster
 from kafka_audit.model.errors import UsageError
+from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.report import Report
 from kafka_audit.model.text import clean, counted
 from kafka_audit.report import gate
@@ -80,6 +81,13 @@ def _worst_first(change: timeline.Became) -> tuple[int, str, str]:
     return difference.severity_key(change.finding)
 
 
+def asked_no_broker(document: Report) -> bool:
+    """Return whether nothing answered, or only controllers did."""
+    found = document.coverage
+    controllers = any(read.reason == ReadFailure.A_CONTROLLER.name for read in found.unknown)
+    return not found.answered or (controllers and not document.views.columns)
+
+
 _COMPARED = 2  # the snapshot and the one before, which are judged and then reported
 
 
@@ -93,7 +101,7 @@ def run_command(arguments: argparse.Namespace) -> int:
     store, document = audit_and_report(arguments, say, arguments.baseline, show_all=arguments.all, first=is_first)
     for place in rendering.write_forms(store, document, arguments.format.files, newest=True):
         say(f"wrote {place}")
-    if arguments.format.page == "json" or document.coverage.answered or not is_first:
+    if arguments.format.page == "json" or not is_first or not asked_no_broker(document):
         shown = document if arguments.cluster is not None else rendering.as_typed(document, arguments.typed)
         rendering.write_report(shown, arguments.format.page, full=arguments.all)
     else:

@@ -79,7 +79,7 @@ _MORE: Mapping[type[Row], tuple[str, ...]] = MappingProxyType(
 
 _CONTROLLER = "controller@"
 _OF_QUORUM = frozenset({QuorumView, QuorumReplica, QuorumVoter, RegisteredController})
-_OF_EACH_NODE: frozenset[type[Row]] = frozenset({BrokerConfig, ControllerConfig})
+_OF_EACH_NODE = (BrokerConfig, ControllerConfig)
 """Tables with answers of controllers: of the quorum, and of each node about itself."""
 
 _ASKED_FIRST = "ApiVersions"

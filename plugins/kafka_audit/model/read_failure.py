@@ -60,6 +60,7 @@ class ReadFailure(Enum):
     PROTOCOLS_DIFFER = ("protocols differ", _SASL)
     NOT_AUTHORIZED = ("CLUSTER_AUTHORIZATION_FAILED", _RIGHTS)
     NOT_KAFKA = ("not a Kafka broker", _IDENTITY)
+    A_CONTROLLER = ("a KRaft controller, and no broker", _IDENTITY)
     CONTRADICTS_ZOOKEEPER = ("contradicts ZooKeeper", _IDENTITY)  # it says that it runs in KRaft mode
     NOT_ZOOKEEPER = ("not an answer of ZooKeeper", _IDENTITY)
     UNSUPPORTED_VERSION = ("UNSUPPORTED_VERSION", _EFFECT)

@@ -1,5 +1,6 @@
 """Who answers what, as a picture for a terminal, as lines of what changed, and as JSON. Pure."""
 
+import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
@@ -48,8 +49,10 @@ def _broker(reading: BrokerReading, *, kraft: bool) -> Cells:
 
 
 def _controller(reading: ControllerReading) -> Cells:
-    quorum = f"leader {_known(leader_of(reading))}" if reading.answer.answered else _word(reading.answer)
-    return (_DASH, _DASH, _DASH, _DASH, quorum)
+    if not reading.answer.answered:
+        return (_DASH, _DASH, _DASH, _DASH, _word(reading.answer))
+    # Only the leader describes the quorum.
+    return (_DASH, _DASH, _DASH, _DASH, "does not lead" if reading.led is None else f"leader {_known(leader_of(reading))}")
 
 
 def leader_of(reading: BrokerReading | ControllerReading) -> int | None:
@@ -102,15 +105,19 @@ class WatchPicture:
         return [f"{utc_time(reading.at_ms)}  {line}" for line in found]
 
     def screen(self, reading: Reading, state: WatchState, width: int) -> str:
-        """Return the picture after `changes` has taken the reading; no line is wider than `width`."""
+        """Return the picture after `changes` has taken the reading; no line is wider than `width`.
+
+        Columns without any answer are left out; sentences are wrapped, and the table is cut.
+        """
         mode = "KRaft" if reading.kraft else "ZooKeeper" if reading.zookeeper is not None else "no ZooKeeper"
         title = f"{self._cluster}  {mode}  {utc_time(reading.at_ms)}  every {self._every_s:g} s"
-        table = [_COLUMNS, *((name, *row, utc_time(self._since[name])) for name, row in self._rows.items())]
-        lines = [title, "", *_aligned(table), ""]
+        table = [_COLUMNS, *((name, *row, _when(self._since[name], reading.at_ms)) for name, row in self._rows.items())]
+        shown = [column for column in zip(*table, strict=True) if any(cell != _DASH for cell in column[1:])]
+        lines = [title, "", *(line[:width] for line in _aligned([*zip(*shown, strict=True)])), ""]
         if state.suspicions:
             lines += [
                 "Suspected",
-                *(f"  {utc_time(suspicion.since_ms)}  {suspicion.sentence()}" for suspicion in state.suspicions),
+                *(f"  {_when(suspicion.since_ms, reading.at_ms)}  {suspicion.sentence()}" for suspicion in state.suspicions),
             ]
         waiting = [symptom for symptom in state.symptoms.values() if not symptom.suspected]
         if not waiting and not state.suspicions:
@@ -118,9 +125,9 @@ class WatchPicture:
         if waiting:
             lines += [
                 "Waiting for a second reading",
-                *(f"  {utc_time(w.since_ms)}  {w.observation.sentence()}" for w in waiting),
+                *(f"  {_when(w.since_ms, reading.at_ms)}  {w.observation.sentence()}" for w in waiting),
             ]
-        return "\n".join(line[:width] for line in lines)
+        return "\n".join(part for line in lines for part in (textwrap.wrap(line, width, subsequent_indent=" " * 13) or [""]))
 
 
 def _row_text(row: Cells | None) -> str:
@@ -133,6 +140,11 @@ def _row_text(row: Cells | None) -> str:
 def _aligned(table: Sequence[Cells]) -> list[str]:
     widths = [max(len(row[column]) for row in table) for column in range(len(table[0]))]
     return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in table]
+
+
+def _when(at_ms: int, now_ms: int) -> str:
+    day, _, time = utc_time(at_ms).partition("T")
+    return time if utc_time(now_ms).startswith(day) else day
 
 
 def utc_time(at_ms: int) -> str:

@@ -79,7 +79,7 @@ def test_kraft_has_no_registry():
 
 def test_a_broker_that_is_gone_keeps_its_column():
     found = rows(brokers={0: "b0:9092", 1: "b1:9092"}, topics={"t": {"partitions": {0: {"replicas": [0, 2], "isr": [0]}}}})
-    assert (found["zookeeper"], found["broker 0"]) == ("..V", "...")
+    assert (found["zookeeper"], found["broker 0"]) == ("..V", "..-")
 
 
 def test_a_broker_without_the_listener_that_was_asked_is_rightly_not_listed():

@@ -14,7 +14,7 @@ _UNLISTED = {
     "or it is starting or fenced",
     "needs": "an answer from it: add an address of another listener of this broker to bootstrap",
 }
-_ASSIGNED, _WAS_REGISTERED = "partitions are assigned to it", "it was registered in the previous snapshot"
+_ASSIGNED = "partitions are assigned to it"
 _IN_MOTION = {
     "error": "in motion",
     "needs": "another audit: this was seen once, or the list of brokers changed between two samples",
@@ -32,6 +32,7 @@ def broker_gone(view: ClusterView) -> Judgements:
     present = len(registered | unlisted)
     counted_on = expected is not None and present < expected
     facts = facts_of(view)
+    in_use = _in_use(view)
     edges = {broker: facts.edges.coordinate(broker) for broker in facts.edges.unregistered}
     running = {broker: reading_of(facts, "KA113", [edge]) for broker, edge in edges.items()}
     for broker in sorted(view.known_brokers | running.keys() | unlisted):
@@ -67,12 +68,18 @@ def broker_gone(view: ClusterView) -> Judgements:
             severity=None if replicas or counted_on or runs else Severity.MEDIUM,
             who=f"broker {broker}",
             subject=f"Broker {broker} is",
+            state="fenced" if broker in view.quorum.now.fenced else f"not {in_use}",
             replicas=replicas,
             confidence=runs.confidence if runs and status is Status.FAIL else Confidence.MEASURED,
-            **(_of_running(runs) if runs else {"why": _ASSIGNED if replicas else _WAS_REGISTERED}),
+            **(_of_running(runs) if runs else {"why": _ASSIGNED if replicas else f"it was {in_use} in the previous snapshot"}),
         )
     if expected is not None:
         yield _of_cluster(view, expected, present)
+
+
+def _in_use(view: ClusterView) -> str:
+    """Return what a broker is that others count on: KRaft controllers keep the registration of one that is gone."""
+    return "in service" if view.kraft else "registered"
 
 
 def _of_running(reading: EdgeReading) -> dict[str, Any]:
@@ -111,7 +118,8 @@ def _of_cluster(view: ClusterView, expected: int, registered: int) -> Judgement:
         _IN_MOTION if status is Status.UNKNOWN else {},
         who="an expected broker",
         subject=subject,
-        why=f"the cluster file expects {expected}, {registered} are registered",
+        state=f"not {_in_use(view)}",
+        why=f"the cluster file expects {expected}, {registered} are {_in_use(view)}",
         replicas=view.partitions.count.partitions,
         which="",
     )

@@ -93,9 +93,15 @@ def ask_for_brokers(conversation: Conversation) -> tuple[bytes, int]:
     return bytes(conversation.ask_metadata(version, topics=[])), version
 
 
+_OF_CONTROLLERS = 63  # BrokerHeartbeat: only the listener of controllers has it (KIP-631)
+
+
 def metadata_version(conversation: Conversation) -> int:
     """Return the version of Metadata to ask; raises ReadError where both sides have none in common."""
     version = min(conversation.version(MetadataRequest, VERSIONS[0]) or 0, VERSIONS[1])
+    if not version and _OF_CONTROLLERS in conversation.apis:
+        needs = "the address of a broker in `bootstrap`; those of controllers belong in `controllers` of the cluster file"
+        raise ReadError(ReadFailure.A_CONTROLLER, "it takes the heartbeats of brokers", needs)
     if not version:
         raise ReadError(ReadFailure.UNSUPPORTED_VERSION, "no version of Metadata is supported by both sides")
     return version

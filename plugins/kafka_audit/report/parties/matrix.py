@@ -26,6 +26,9 @@ from kafka_audit.faults.edge_states import (
     edge_states,
     listed_brokers,
 )
+from kafka_audit.model.cluster import WORKER
+from kafka_audit.model.finding import Resource
+from kafka_audit.model.read_failure import EdgeLayer
 from kafka_audit.model.report import Matrix, MatrixObserver, MatrixReason
 from kafka_audit.report.text import clean, counted, listing, ranges, wrap
 
@@ -105,7 +108,8 @@ def build_matrix(view: ClusterView) -> Matrix:
     of_brokers: dict[int | str, str] = {broker: f"broker {broker}" for broker in brokers}
     names: dict[int | str, str] = {voter: f"controller {voter}" for voter in voters}
     names |= of_brokers
-    reached = _cells((state for state in edge_states(view) if state.target in of_brokers), names, why)
+    states = [state for state in edge_states(view) if state.target in of_brokers]
+    reached = _cells([*states, *_silent(view, of_brokers, {(state.source, state.target) for state in states})], names, why)
     # While a cluster migrates, its brokers fetch nothing from the controllers of KRaft.
     following = (*brokers, *(voter for voter in voters if voter not in of_brokers)) if view.kraft else voters
     asked = [_of_controller(state, of_brokers) for state in controller_states(view, following)]
@@ -147,6 +151,20 @@ def build_matrix(view: ClusterView) -> Matrix:
         observers=tuple(rows),
         why=tuple(why.worst_first()),
     )
+
+
+def _silent(
+    view: ClusterView, brokers: Collection[int | str], known: Collection[tuple[int | str, int | str]]
+) -> Iterator[EdgeState]:
+    """Yield how the worker does not reach brokers that are registered nowhere, by the addresses that were theirs."""
+    for read in view.last_reads:
+        resource = Resource.of(view.reads.resources.get(read.observer, "cluster"))
+        layer, broker = read.failure.layer, resource.broker
+        if broker is None or broker not in brokers or layer is None or (WORKER, broker) in known:
+            continue
+        if read.observer.startswith("broker@"):
+            name = "dns" if layer is EdgeLayer.NAME else layer.value
+            yield EdgeState(source=WORKER, target=broker, state="broken", layer=name, text=read.error or read.failure.words)
 
 
 def _of_controller(state: EdgeState, brokers: Collection[int | str]) -> EdgeState:
@@ -220,7 +238,9 @@ def _views(view: ClusterView, columns: Sequence[int], why: _Reasons) -> Mapping[
             why.add(cells[broker], OTHERWISE[kind], name, () if kind == "empty_view" else [broker])
         if party.unknown is not None and columns:
             why.add("?", party.unknown, name)
-        rows[party.observer] = _line(cells, columns, "." if party.unknown is None else "?")
+        # Where it is known who is registered, a dot below another broker would say that a list without it is right.
+        gone = dict.fromkeys(() if party.unknown else {*columns} - view.brokers.keys() - view.unlisted, "-")
+        rows[party.observer] = _line(gone | cells, columns, "." if party.unknown is None else "?")
     return rows
 
 

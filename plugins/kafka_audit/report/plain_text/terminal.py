@@ -59,10 +59,14 @@ def terminal_report(document: Report, *, width: int, color: bool, full: bool = F
 
 
 def not_audited(document: Report, *, width: int) -> str:
-    """Return what stands instead of a page where nothing answered, and nothing ever has: a wrong address is the likeliest."""
+    """Return what stands instead of a page where no broker answered, and none ever has: a wrong address is the likeliest."""
     unknown = document.coverage.unknown
-    places = dict.fromkeys(f"{read.target or read.observer} ({read.kind})" for read in unknown)
-    lines = [f"Not audited: nothing answers at {listing(places, _ALIKE) or 'any address'}. Nothing was judged."]
+    kinds: dict[str, str] = {}
+    for read in unknown:
+        kinds.setdefault(read.target or read.observer, read.kind)
+    places = [f"{place} ({kind})" for place, kind in kinds.items()]
+    who = "no broker" if document.coverage.answered else "nothing"
+    lines = [f"Not audited: {who} answers at {listing(places, _ALIKE) or 'any address'}. Nothing was judged."]
     needs = dict.fromkeys(read.needs for read in unknown if read.needs)
     lines += [f"Check the address and the port. Needed: {listing(needs, _ALIKE)}."] if needs else []
     return "".join(f"{line}\n" for text in lines for line in wrap(our_line(text, 1000), max(width, 60)))

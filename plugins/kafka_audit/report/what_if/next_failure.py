@@ -111,7 +111,8 @@ class ShownLosses:
 
 def shown_losses(document: NextFailure) -> ShownLosses:
     """Return the losses that a page lists: those that are not safe, and apart from them those that are not decided."""
-    unsafe, undecided = (sorted((row for row in document.losses if row.safe is state), key=_worst_first) for state in (False, None))
+    rows = sorted(document.losses, key=_worst_first)
+    unsafe, undecided = ([row for row in rows if row.safe is state] for state in (False, None))
     groups = _alike(unsafe)
     return ShownLosses(
         unsafe=tuple(_cells(group) for group in groups[:_ROWS]),
