@@ -9,9 +9,13 @@ from pathlib import Path
 import jwt
 import pytest
 
+from cluster_views import cluster_view
 from collect.oidc_server import AUDIENCE, ISSUER, make_key
 from collect.snapshot_process import ended, issued_tokens, snapshot_rows
-from kafka_audit.model.tables import BrokerView, Sample, SourceRead
+from kafka_audit.checks import catalogue
+from kafka_audit.checks.run import judge
+from kafka_audit.model.finding import Status
+from kafka_audit.model.tables import BrokerConfig, BrokerView, Sample, Snapshot, SourceRead
 from made_rows import of
 from testbed import Bed, Listener, Security
 from testbed.security import Tokens
@@ -121,6 +125,16 @@ def test_an_audit_that_lasts_longer_than_a_token_reads_everything(audited):
     found = json.loads(ended(lasting)[0])
     assert found["answers"] >= 15
     assert found["tokens"] >= 2, "it logged in again on the same connection"
+
+
+def test_a_broker_reports_the_class_that_validates_tokens_and_one_without_accepts_any(audited):
+    rows = audited.snapshot(audited.entry())
+    key = "listener.name.oauth.oauthbearer.sasl.server.callback.handler.class"
+    assert {row.broker_id for row in of(rows, BrokerConfig) if row.key == key} == {0, 1}
+    for settings, status in ((rows, Status.PASS), ([row for row in rows if getattr(row, "key", "") != key], Status.FAIL)):
+        snapshot = Snapshot(snapshot_id="s", cluster="prod", cluster_id="c", rows=tuple(settings))
+        found = judge(cluster_view(snapshot), {"KA415": catalogue()["KA415"]})
+        assert {(one.resource, one.status) for one in found} == {(f"broker/{broker}/listener/OAUTH", status) for broker in (0, 1)}
 
 
 def test_a_wrong_client_secret_is_what_is_missing(audited):

@@ -15,6 +15,28 @@ CASES = yaml.load((Path(__file__).parent / "field.yaml").read_text(), yaml.CSafe
 GRAVE = {"HIGH", "CRITICAL"}
 
 
+FILES = Path(__file__).parent / "field"
+OF_FILES = {
+    "G1.properties": ([True], []),
+    "job.yaml": ([], []),
+    "h1.yaml": ([], []),
+    "Jb.yaml": ([False], ["KA311 10", "KA717 7"]),
+    "conf": ([True], []),
+    "ef": ([True], ["KA717 4"]),
+    "starts/cleaner_off.properties": ([True], []),
+    "starts/cordoned_all.properties": ([True], []),
+    "starts/jndi_module.properties": ([True], ["KA310 20"]),
+    "starts/ldap_module.properties": ([True], ["KA310 20"]),
+    "starts/local_retention_gt.properties": ([True], ["KA310 18"]),
+    "starts/oauth_secured_class.properties": ([True], ["KA310 21"]),
+    "starts/oauth_url_not_allowed.properties": ([True], ["KA310 22"]),
+    "starts/share_rf1.properties": ([True], []),
+    "starts/tiered_bad_listener.properties": ([True], ["KA310 19"]),
+    "starts/tiered_no_rsm.properties": ([True], ["KA310 17"]),
+}
+"""By file or folder of `field/`: which of its brokers start, and what fails HIGH or above."""
+
+
 @pytest.fixture
 def lint(tmp_path, monkeypatch, capsys):
     """Return a function that lints texts by file name, and returns the exit code, the brokers and what could not be read."""
@@ -50,6 +72,14 @@ def test_a_file_has_the_outcome_of_the_table(lint, case, expected):
         assert old in case["text"]
         _, files, _ = lint({case["file"]: case["text"].replace(old, new)})
         assert grave(files) == fails, (old, new)
+
+
+@pytest.mark.parametrize(("name", "expected"), OF_FILES.items(), ids=OF_FILES.keys())
+def test_a_given_file_has_its_outcome(lint, name, expected):
+    code, files, said = lint({}, str(FILES / name))
+    assert ([file["starts"] for file in files], grave(files)) == expected
+    assert code == (3 if expected[1] else 0 if files else 2)
+    assert files or said
 
 
 def test_variables_of_an_env_file_are_those_of_its_service_and_no_second_broker(lint):
@@ -217,6 +247,162 @@ def test_what_a_container_cannot_do_is_a_remark(lint, change, remark):
     assert said == [] if remark is None else any(line == remark[0] and remark[1] in text for line, text in said)
 
 
+ASKS = """services:
+  kafka:
+    image: confluentinc/cp-kafka:7.3.0
+    environment:
+      KAFKA_BROKER_ID: 1
+      KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:9092
+      KAFKA_ZOOKEEPER_CONNECT: zk:2181
+      kafka_mode: a
+  zk:
+    image: zookeeper
+    ports: ["2183:2181"]
+    environment: {ZOO_ID: 1}
+"""
+SAID = {
+    "as it should be": ("", "", []),
+    "small letters": (
+        "kafka_mode",
+        "kafka_log_dirs",
+        [(8, "kafka_log_dirs sets nothing: Confluent's image reads KAFKA_LOG_DIRS")],
+    ),
+    "a port of the host": ("zk:2181", "zk:2183", [(7, "zk:2183 is a port of the host: containers reach zk at 2181")]),
+    "a port that the container may have": ("zk:2181", "zk:2184", []),
+    "a host of others": ("zk:2181", "zoo.example.com:2183", []),
+}
+
+
+@pytest.mark.parametrize(("old", "new", "remarks"), SAID.values(), ids=SAID.keys())
+def test_names_and_ports_that_are_not_those_of_a_container_are_remarks(lint, old, new, remarks):
+    _, (file,), _ = lint({"compose.yaml": ASKS.replace(old, new)})
+    assert [(one["line"], one["text"]) for one in file.get("remarks", ())] == remarks
+    own = ASKS.replace("zk:2181", "zk:2183").replace("ZOO_ID: 1", "ZOOKEEPER_CLIENT_PORT: 2183")
+    assert "remarks" not in lint({"compose.yaml": own})[1][0]
+
+
+BASE = """services:
+  kafka:
+    image: apache/kafka:3.9.1
+    environment:
+      KAFKA_NODE_ID: 1
+      KAFKA_PROCESS_ROLES: broker,controller
+      KAFKA_CONTROLLER_QUORUM_VOTERS: 1@kafka:9093
+      KAFKA_CONTROLLER_LISTENER_NAMES: CONTROLLER
+      KAFKA_LISTENERS: PLAINTEXT://:9092,CONTROLLER://:9093
+      KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:9092
+      KAFKA_LISTENER_SECURITY_PROTOCOL_MAP: PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT
+"""
+FACTORS = """services:
+  kafka:
+    environment:
+      - KAFKA_OFFSETS_TOPIC_REPLICATION_FACTOR=1
+      - KAFKA_TRANSACTION_STATE_LOG_REPLICATION_FACTOR=1
+      - KAFKA_TRANSACTION_STATE_LOG_MIN_ISR=1
+"""
+OTHER = FACTORS.replace("  kafka:\n", "  other:\n    image: apache/kafka:3.9.1\n")
+ADDS = "judged with the override file beside this one, which Compose adds"
+
+
+@pytest.mark.parametrize(
+    ("override", "name", "lines"),
+    [
+        (FACTORS, "docker-compose.override.yml", {}),
+        (FACTORS, "compose.override.yaml", {}),
+        (FACTORS, "docker-compose.prod.yml", {1: ["KA717 5"]}),
+        ("services: [", "compose.override.yaml", {1: ["KA717 5"]}),
+        (OTHER, "compose.override.yaml", {2: ["KA717 5", "KA310 2"]}),
+    ],
+)
+def test_compose_adds_the_override_file_beside(lint, override, name, lines):
+    _, files, _ = lint({"docker-compose.yml": BASE, name: override}, ".")
+    ((count, expected),) = lines.items() or {1: []}.items()
+    assert (len(files), grave(files)) == (count, expected)
+    said = [(one["line"], one["text"]) for one in files[0].get("remarks", ())]
+    assert ((3, ADDS) in said) == (not lines)
+
+
+def test_a_file_that_compose_does_not_know_has_no_override(lint):
+    _, files, _ = lint({"stack.yml": BASE, "docker-compose.override.yml": FACTORS}, "stack.yml")
+    assert grave(files) == ["KA717 5"]
+
+
+def test_a_service_has_the_ports_and_variables_of_the_one_that_it_extends(lint):
+    extended = BASE.replace("kafka:9092", "${HOST:-kafka}:9092").replace("  kafka:\n", "  kafka:\n    extends: common\n")
+    _, files, _ = lint({"compose.yaml": extended + FACTORS.replace("services:\n  kafka", "  common")})
+    assert [(file["starts"], grave([file])) for file in files] == [(True, [])]
+
+
+def test_node_pools_of_other_files_are_those_of_their_cluster(lint):
+    pool, cluster = CASES["a pool of controllers in a cluster with ZooKeeper"]["text"].split("---\n")
+    other = pool.replace("cluster: c", "cluster: other").replace("replicas: 3", "replicas: 1")
+    texts = {"kafka.yaml": cluster, "pool.yaml": pool, "other.yaml": other}
+    for arguments in ((".",), tuple(texts), ("kafka.yaml",)):
+        code, files, said = lint(texts, *arguments)
+        assert (code, [file["path"] for file in files], said) == (3, ["kafka.yaml"] * 3, "")
+        assert grave(files) == ["KA310"] * 3
+        assert {one["line"] for one in files[0]["remarks"]} == {1}
+    code, files, said = lint(texts, "pool.yaml")
+    assert (code, files) == (2, [])
+    assert "without its Kafka resource" in said
+
+
+BUILT = """FROM eclipse-temurin:17 AS build
+ENV KAFKA_LISTENERS=PLAINTEXT://9999
+FROM apache/kafka:3.9.1
+# the broker
+ENV KAFKA_NODE_ID=1 \\
+    KAFKA_PROCESS_ROLES="broker,controller" \\
+    # and its quorum
+    KAFKA_CONTROLLER_QUORUM_VOTERS=1@localhost:9093
+ENV KAFKA_LISTENERS PLAINTEXT://9092,CONTROLLER://:9093
+ENV KAFKA_CONTROLLER_LISTENER_NAMES=CONTROLLER KAFKA_LISTENER_SECURITY_PROTOCOL_MAP=CONTROLLER:PLAINTEXT,PLAINTEXT:PLAINTEXT
+CMD ["/etc/kafka/docker/run"]
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "starts", "fails"),
+    [
+        ("", "", [False], ["KA310 9"]),
+        ("PLAINTEXT://9092", "PLAINTEXT://:9092", [True], []),
+        ("FROM apache/kafka:3.9.1", "FROM build", [False], ["KA310 9"]),
+        ("/etc/kafka/docker/run", "kafka-topics.sh", [], []),
+        ('"broker,controller"', '"broker,controller', [False], ["KA310 9"]),
+        ("KAFKA_", "OTHER_", [], []),
+    ],
+)
+def test_a_dockerfile_has_the_variables_of_its_last_stage(lint, old, new, starts, fails):
+    _, files, said = lint({"Dockerfile": BUILT.replace(old, new)})
+    assert ([file["starts"] for file in files], grave(files)) == (starts, fails)
+    assert files or "Dockerfile" in said
+
+
+CREATES = """services:
+  zk: {image: zookeeper}
+  kafka:
+    image: wurstmeister/kafka:2.13-2.8.1
+    environment:
+      KAFKA_ZOOKEEPER_CONNECT: zk:2181
+      KAFKA_ADVERTISED_HOST_NAME: kafka
+      KAFKA_CREATE_TOPICS: "a:1:1,b:1:3:compact"
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("", "", [(8, "topic b is to have 3 replicas, and is not created: brokers of the file are 1")]),
+        ("b:1:3", "b:3:1", []),
+        ("zk:2181", "zk:2181,zk.example.com:2181", []),
+        ("a:1:1,b:1:3:compact", "${TOPICS}", []),
+    ],
+)
+def test_a_topic_with_more_replicas_than_brokers_is_a_remark(lint, old, new, said):
+    _, (file,), _ = lint({"compose.yaml": CREATES.replace(old, new)})
+    assert [(one["line"], one["text"]) for one in file.get("remarks", ())] == said
+
+
 PODS = """apiVersion: apps/v1
 kind: StatefulSet
 metadata: {name: kafka}
@@ -247,6 +433,8 @@ def test_what_pods_cannot_do_is_a_remark(lint):
     assert remarks("$(POD_NAME).brokers", "$(POD_IP)") == [(18, "advertises the address of the pod, which")]
     assert remarks("memory: 2Gi", "memory: 512Mi") == [(11, "the heap may grow to 1G, and the contain")]
     assert remarks("memory: 2Gi", "memory: 536870912000m") == []
+    assert remarks('value: "0"', "value: '${POD_NAME##*-}'") == [(15, "KAFKA_BROKER_ID has ${POD_NAME##*-}, whi")]
+    assert remarks('value: "0"', "value: '$(POD_NAME)'") == []
 
 
 def test_a_container_without_variables_ends_where_its_image_needs_them(lint):
@@ -414,8 +602,28 @@ def test_a_probe_that_calls_what_the_image_lacks_is_named(lint, image, probe, mi
 def test_what_to_do_is_said_once_per_check(capsys, tmp_path):
     for node in (1, 2, 3):
         text = f"broker.id={node}\nzookeeper.connect=zk:2181\nlisteners=PLAINTEXT://b{node}:9092\n"
+        text += "num.partitons=2\n" if node == 2 else ""
         (tmp_path / f"b{node}.properties").write_text(text)
     main(["lint", str(tmp_path)])
     printed = capsys.readouterr().out
     assert printed.count("Add a listener with SSL") == 1
-    assert printed.count("What to do: as for KA411 above.") == 2
+    assert printed.count("What to do: as for KA411 above.") == 1
+    assert "1 more broker is like this one" in printed
+
+
+def test_what_is_the_same_of_many_brokers_is_said_once(capsys, tmp_path):
+    service = "  b{0}:\n    image: apache/kafka:4.1.1\n    environment: {{KAFKA_PROCESS_ROLES: broker, KAFKA_NODE_ID: {0}, "
+    service += "KAFKA_CONTROLLER_QUORUM_VOTERS: '1000@c:9093', KAFKA_CONTROLLER_LISTENER_NAMES: C, "
+    service += "KAFKA_LISTENERS: 'PLAINTEXT://:9092', "
+    service += "KAFKA_LISTENER_SECURITY_PROTOCOL_MAP: 'PLAINTEXT:PLAINTEXT,C:PLAINTEXT', KAFKA_ADVERTISED_LISTENERS: "
+    services = [f"{service.format(node)}'PLAINTEXT://b{node}:{9095 if node < 50 else 9092}'}}\n" for node in range(120)]
+    (tmp_path / "compose.yaml").write_text("services:\n" + "".join(services))
+    main(["lint", str(tmp_path / "compose.yaml")])
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) < 200
+    named = " ".join(line.strip() for line in lines)
+    assert all(f"b{node} (line {node * 3 + 4})" in named for node in range(2, 50)), "each fault has its line"
+    assert "120 brokers" in lines[-1]
+    assert "50 HIGH" in lines[-1]
+    main(["lint", str(tmp_path / "compose.yaml"), "--all"])
+    assert "like this one" not in capsys.readouterr().out

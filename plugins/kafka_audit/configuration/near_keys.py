@@ -101,7 +101,9 @@ def foreign_keys(settings: Mapping[str, str | None], release: str | None) -> Ite
     for key in sorted(settings.keys() - near):
         if len(key) > _LONGEST or _OF_PLUGINS.match(key) or key.startswith(of_classes) or key in _NOT_DEFINED:
             continue
-        if key in programs.CLIENTS and key not in defined_keys():
+        if key.startswith("--"):
+            yield key, "it is an argument of kafka-server-start.sh"
+        elif key in programs.CLIENTS and key not in defined_keys():
             yield key, "it is a key of clients"
         elif key in _DYNAMIC_ALONE:
             yield key, "Kafka takes it as a dynamic setting alone, from kafka-configs.sh"

@@ -123,6 +123,7 @@ def _read(targets: Sequence[LintTarget], rules: Rules) -> tuple[Mapping[int, byt
     """
     read: dict[int, bytes] = {}
     errors: dict[str, str] = {}
+    included: set[str] = set()
     room = (MEGABYTES + len(targets)) << 20
     smallest_first = sorted(range(len(targets)), key=lambda place: targets[place].size)
     turns = _Turns(len(targets)).each({place: partial(_pickled, targets[place], rules) for place in smallest_first})
@@ -130,17 +131,19 @@ def _read(targets: Sequence[LintTarget], rules: Rules) -> tuple[Mapping[int, byt
         path = targets[place].path
         if isinstance(found, AuditError):
             errors[path] = f"{path}: the check {found}" if isinstance(found, ChildError) else str(found)
-        elif found is not None and len(found) > room:
+        elif found is not None and len(found[0]) > room:
             errors[path] = f"{path}: there is no memory for it beside the other files; lint it in a call of its own"
         elif found is not None:
-            room -= len(found)
-            read[place] = found
-    return dict(sorted(read.items())), errors
+            room -= len(found[0])
+            read[place] = found[0]
+            included.update(found[1])
+    return dict(sorted(read.items())), {path: line for path, line in errors.items() if os.path.normpath(path) not in included}
 
 
-def _pickled(target: LintTarget, rules: Rules) -> bytes | None:
+def _pickled(target: LintTarget, rules: Rules) -> tuple[bytes, tuple[str, ...]] | None:
+    """Return what a file describes, and which files it includes."""
     source = reading.read_lint_target(target, rules.checks, on_host=rules.on_host)
-    return None if source is None else pickle.dumps(source)
+    return None if source is None else (pickle.dumps(source), source.includes)
 
 
 @dataclass(frozen=True, kw_only=True)

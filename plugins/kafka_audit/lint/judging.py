@@ -100,9 +100,12 @@ def linted(group: Group, rules: Rules, others: Group = ()) -> list[tuple[Member,
         checks=rules.checks,
     )
     about, tools = _about(group, found), Tools.of(view)
+    sources = {member.source.path: member.source for member in group}
+    lines = {path: places.file_lines(source.data) for path, source in sources.items()}  # once for all brokers of a file
     return [
-        (judged_member.member, _linted(judged_member, about[judged_member.member.broker_id], rules.checks, tools))
+        (member, _linted(judged_member, about[member.broker_id], rules.checks, tools, lines[member.source.path]))
         for judged_member in judged
+        for member in (judged_member.member,)
     ]
 
 
@@ -207,9 +210,10 @@ def _about(group: Group, found: Iterable[Finding]) -> Mapping[int, list[Finding]
     return about
 
 
-def _linted(judged_member: _JudgedMember, findings: Sequence[Finding], checks: Mapping[str, Check], tools: Tools) -> Linted:
+def _linted(
+    judged_member: _JudgedMember, findings: Sequence[Finding], checks: Mapping[str, Check], tools: Tools, text: Sequence[str]
+) -> Linted:
     member, broker = judged_member.member, judged_member.member.broker
-    text = places.file_lines(member.source.data)
     ignored = {ignore.code: ignore for ignore in reversed(member.source.ignores)}
     verdict = judged_member.verdict
     refused = verdict.refused if verdict.starts is False and not verdict.by_image else None

@@ -10,7 +10,7 @@ import os
 import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from kafka_audit.bounds import regular_files
@@ -48,6 +48,9 @@ _ABOUT_KAFKA = re.compile(
     rb"|(?:cp-kafka|interbroker|interBrokerListenerName|configurationOverrides|kraftVersion)[ \t]*:"
 )
 _YAML = (".yaml", ".yml", ".json")
+_POOLS = re.compile(rb"^kind:[ \t]*KafkaNodePool[ \t]*(?:#|\r?$)", re.MULTILINE)
+_CLUSTER = re.compile(rb"^kind:[ \t]*Kafka[ \t]*(?:#|\r?$)", re.MULTILINE)
+_MOST_BESIDE = 100
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -171,8 +174,11 @@ def read_lint_target(target: LintTarget, checks: Mapping[str, Check], *, on_host
     """
     data = _bytes(target)
     beside = _Beside(target)
+    own_lines = data.count(b"\n") + 1
+    pools = [*beside.pools()] if _CLUSTER.search(data) and not _POOLS.search(data) else []
     try:
-        brokers = forms.read_described(data, target.path, beside.text)
+        brokers = forms.read_described(b"\n---\n".join((data, *pools)), target.path, beside.text)
+        brokers = tuple(_of_file(broker, own_lines) for broker in brokers) if pools else brokers
         if not target.named:
             brokers = tuple(broker for broker in brokers if not broker.partial)
         if brokers:
@@ -185,7 +191,7 @@ def read_lint_target(target: LintTarget, checks: Mapping[str, Check], *, on_host
     except PropertiesError as error:
         if not target.named and not _ABOUT_KAFKA.search(data):
             return None
-        msg = f"{target.path}:{error.line}: {error.problem}"
+        msg = f"{target.path}:{error.line if error.line <= own_lines else 1}: {error.problem}"
         raise UsageError(msg) from error
     if target.named:
         what = forms.what_else(data, target.path)
@@ -195,12 +201,28 @@ def read_lint_target(target: LintTarget, checks: Mapping[str, Check], *, on_host
     return None
 
 
+def _of_file(broker: Described, lines: int) -> Described:
+    """Return a node with its remarks at lines of its file: those of a pool of another file are at the first one."""
+    remarks = (replace(remark, line=remark.line if remark.line <= lines else 1) for remark in broker.remarks)
+    return replace(broker, remarks=tuple(remarks))
+
+
 class _Beside:
     """Reads the files that a file names by their path from it, within its tree; `read` are those that it read."""
 
     def __init__(self, target: LintTarget) -> None:
         self._target = target
         self.read: list[str] = []
+
+    def pools(self) -> Iterator[bytes]:
+        """Yield the files of the same folder that have node pools, and no Kafka resource."""
+        own = Path(self._target.path)
+        for path in sorted(own.parent.glob("*.y*ml"))[:_MOST_BESIDE] if self._target.data is None else ():
+            with contextlib.suppress(UsageError):
+                data = b"" if path == own else _bytes(LintTarget(path=str(path), named=False, tree=self._target.tree))
+                if _POOLS.search(data) and not _CLUSTER.search(data):
+                    self.read.append(os.path.normpath(path))
+                    yield data
 
     def text(self, name: str) -> str | None:
         path = Path(self._target.path).parent / name

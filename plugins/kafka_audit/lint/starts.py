@@ -15,7 +15,12 @@ _VOTER = re.compile(r"(?:^|,)\s*(\d+)@")
 _NAMES = re.compile(r"(?:^|,)\s*([A-Za-z0-9_.-]+):/")
 _FIRST_PORT = 40_000
 _MODES = ("process.roles", "zookeeper.connect")
+_VOTERS = "controller.quorum.voters"
 _NO_VOTER = "2000000001"
+_LISTS = ("listeners", "advertised.listeners")
+_WHATEVER = re.compile(r"Unable to parse |listener names must be equal to or a subset of the ones defined in listeners")
+"""Messages about lists of listeners that no other key lifts."""
+
 _TEXT = frozenset({"STRING", "LIST", "PASSWORD", "CLASS"})
 
 
@@ -49,7 +54,7 @@ def start_verdict(broker: Described, version: str, patch: str | None = None) -> 
     present = broker.unknown & values.keys()
     likely = {**values, **_sensible(values, present, definitions(version))}
     refused = start_refusal(likely, version, patch)
-    if refused is not None and "node.id" in present and (voter := _VOTER.search(likely.get("controller.quorum.voters", ""))):
+    if refused is not None and "node.id" in present and (voter := _VOTER.search(likely.get(_VOTERS, ""))):
         # A node that is a controller must be among the voters, and one that is not must not.
         refused = start_refusal(likely | {"node.id": voter[1]}, version, patch)
     if broker.image and not broker.ended_by and is_placeholder(broker.image):  # what makes settings of the variables is not known
@@ -63,7 +68,7 @@ def start_verdict(broker: Described, version: str, patch: str | None = None) -> 
     bare = start_refusal(known, version, patch)
     reported = (refused.rule is StartRule.VALUE and refused.key not in broker.unknown) or _is_missing(refused, broker)
     certain = bare is not None and bare.message == refused.message and (reported or present == broker.unknown)
-    if certain:
+    if certain or (broker.unknown.isdisjoint(_LISTS) and _WHATEVER.search(refused.message)):
         return StartVerdict(starts=False, refused=refused)
     every = [start_refusal({**likely, **filled}, version, patch) for filled in _fillings(likely, broker.unknown)]
     same = {refusal.key for refusal in every if refusal is not None}
@@ -76,13 +81,13 @@ def _fillings(values: Mapping[str, str], unknown: frozenset[str]) -> Iterator[di
 
     Names of listeners come from the keys that are known, so what is refused in each of these ways is refused in any.
     """
-    listed = [name for key in ("listeners", "advertised.listeners") for name in _NAMES.findall(values.get(key, ""))]
+    listed = [name for key in _LISTS for name in _NAMES.findall(values.get(key, ""))]
     names = tuple(dict.fromkeys((*listed, "CONTROLLER", "PLAINTEXT")))
     mapped = ",".join(f"{name}:PLAINTEXT" for name in names)
-    quorum = values.get("controller.quorum.voters") or "1@controller:9093"
+    quorum = values.get(_VOTERS) or "1@controller:9093"
     voter = match[1] if (match := _VOTER.search(quorum)) else "1"
-    kraft = {"controller.quorum.voters": quorum}
-    modes = [{"zookeeper.connect": "zookeeper:2181", "broker.id": "1"}]
+    kraft = {_VOTERS: quorum}
+    modes = [{"zookeeper.connect": "zookeeper:2181", "broker.id": values.get("node.id", "1")}]
     for roles, node in (("broker", _NO_VOTER), ("broker,controller", voter), ("controller", voter)):
         modes += [
             {**kraft, "process.roles": roles, "node.id": node, "controller.listener.names": name}
@@ -113,5 +118,7 @@ def _sensible(values: Mapping[str, str], keys: frozenset[str], known: Mapping[st
             found[key] = values[key] or "placeholder"
         else:
             text = stand_in(values[key], "\0")
+            if key == _VOTERS and not _VOTER.search(text):
+                text = f"{values.get('node.id', '1') if 'controller' in values.get('process.roles', '') else _NO_VOTER}@\0:\0"
             found[key] = _PORT.sub(lambda _: str(next(port)), text).replace("\0", "placeholder")
     return found

@@ -10,7 +10,14 @@ from kafka_audit.compare.addresses import address_text
 from kafka_audit.configuration.files.described import Container
 from kafka_audit.lint import volumes
 from kafka_audit.lint.members import Group, Member
-from kafka_audit.model.addresses.advertised_listeners import CONTROLLERS, INSTEAD, KEY, AdvertisedListener, entries
+from kafka_audit.model.addresses.advertised_listeners import (
+    CONTROLLERS,
+    INSTEAD,
+    KEY,
+    AdvertisedListener,
+    entries,
+    protocols_by_listener,
+)
 from kafka_audit.model.addresses.voters import VOTERS, named_voters
 from kafka_audit.model.finding import Judgement, Severity, Status, Value
 from kafka_audit.model.text import listing
@@ -49,7 +56,14 @@ def _endpoints(member: Member, container: Container) -> Iterator[Judgement]:
     targets = {target for target, _ in container.ports.values()}
     published = any(means_itself(entry.host or "") and entry.port in container.ports for entry in advertised)
     forgotten = not published and any(entry.port in targets for entry in bound.values())
+    protocols = protocols_by_listener(member.broker.value("listener.security.protocol.map"))
+    there = {(entry.host, protocols.get(entry.listener, entry.listener), bound[entry.listener].port) for entry in advertised}
     for entry in advertised:
+        if (
+            bound[entry.listener].port != entry.port
+            and (entry.host, protocols.get(entry.listener, entry.listener), entry.port) in there
+        ):
+            continue  # another listener is there, which sends clients to the same host
         fault = _fault(entry, bound, container, forgotten=forgotten)
         if fault is not None:
             evidence: dict[str, Value] = {"broker": member.broker_id, "listener": entry.listener, "host": entry.host or ""}

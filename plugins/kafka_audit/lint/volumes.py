@@ -66,6 +66,8 @@ def _of_new_hosts(broker: Described, container: Container, image: Image, kept: S
 def _outside(broker: Described, container: Container, image: Image, kept: Sequence[Mount]) -> Iterator[VolumeFault]:
     known = broker.unknown.isdisjoint(_DIRS) and bool(image.label)
     text = broker.value("log.dirs") or (broker.value("log.dir") or _DEFAULT if known else "")
+    if not broker.properties.keys() & set(_DIRS) and image.log_dirs_of_host:
+        text = f"{image.log_dirs_of_host}HOSTNAME"
     for path in (posixpath.normpath(part.strip()) for part in text.split(",")[:_MOST] if part.strip()):
         over = [mount for mount in container.mounts if _holds(mount.path, path)]
         around = max(over, key=lambda mount: len(mount.path), default=None)

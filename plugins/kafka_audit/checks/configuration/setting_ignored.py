@@ -72,7 +72,7 @@ def _ignored(view: ClusterView, node: int, lines: Mapping[str, str | None]) -> I
     known = releases(view, node)
     exact = known[0] if len(known) == 1 and known[0] in VERSIONS else None
     for key, why in foreign_keys(lines, exact):
-        yield _Ignored(key=key, why=why, severity=Severity.MEDIUM if key in _ADDRESSES else Severity.LOW)
+        yield _Ignored(key=key, why=why, severity=Severity.MEDIUM if key in _ADDRESSES or key.startswith("--") else Severity.LOW)
     if _MISPLACED.search(lines.get(_SUPER) or ""):
         why = "only a semicolon separates principals, and what follows a comma is part of a name"
         yield _Ignored(key=_SUPER, why=why, severity=Severity.HIGH)

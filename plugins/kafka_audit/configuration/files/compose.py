@@ -20,6 +20,9 @@ _Mapping = Mapping[str, yaml.Node]
 _Beside = Callable[[str], str | None]
 _REFERENCE = re.compile(r"\$\$|\$\{([A-Za-z_][A-Za-z0-9_]*)(?:(:?-)([^${}]*))?\}|\$([A-Za-z_][A-Za-z0-9_]*)")
 _PORTS = re.compile(r"(?:[0-9.]+:|\[[0-9a-f:]+\]:)?(\d{1,5})(?:-(\d{1,5}))?:(\d{1,5})(?:-\d{1,5})?(?:/tcp)?")
+_ZOOKEEPER = "zookeeper.connect"
+_TOPICS, _TOPIC = "create.topics", re.compile(r"([^\s:,]{1,249}):\d{1,6}:(\d{1,4})(?=[:,\s]|$)")
+_ADDED = ("environment", "env_file", "ports", "volumes")
 _CLUSTER_IDS = ("CLUSTER_ID", "KAFKA_KRAFT_CLUSTER_ID")
 _ADDRESS = re.compile(
     r"(?<![\w.@/-])(?:(?:PLAINTEXT|SASL_PLAINTEXT|SSL|SASL_SSL)://)?([A-Za-z0-9][\w.-]{0,200}):(\d{2,5})(?![\w.])"
@@ -59,14 +62,21 @@ class _Host:
         return _REFERENCE.sub(become, text), known
 
 
-def described_services(node: yaml.Node, beside: _Beside) -> Iterator[Described]:
+def described_services(node: yaml.Node, beside: _Beside, override: yaml.Node | None = None) -> Iterator[Described]:
     """Yield the brokers of the services of a compose file.
 
     Args:
         node: its `services`.
         beside: returns the text of another file by its path from this one.
+        override: the services of the file that Compose adds to it.
     """
-    services = {name: yaml_nodes.mapping(body) for name, body in yaml_nodes.mapping(node).items()}
+    services: dict[str, _Mapping] = {name: yaml_nodes.mapping(body) for name, body in yaml_nodes.mapping(node).items()}
+    changed = yaml_nodes.mapping(override)
+    for name, more in changed.items():
+        at = min(
+            (value.start_mark for value in services.get(name, {}).values()), key=lambda mark: mark.line, default=node.start_mark
+        )
+        services[name] = _both(services.get(name, {}), yaml_nodes.mapping(yaml_nodes.moved(more, at)))
     neighbours = frozenset(services) | {name for body in services.values() for name in _own_names(body)}
     host = _Host(variables=_env_file(beside(".env")), assumed=set())
     found: list[Described] = []
@@ -87,12 +97,17 @@ def described_services(node: yaml.Node, beside: _Beside) -> Iterator[Described]:
                 found.append(
                     replace(broker, neighbours=neighbours, container=replace(broker.container, own=own), remarks=remarks)
                 )
+    brokers_of_file = sum(broker.replicas for broker in found) if all(broker.replicas for broker in found) else 0
     for broker in found:
         around = broker.container
         named_it = (
             tuple(client for name in sorted(around.own) for client in clients.get(name, ())[:_MOST_CLIENTS]) if around else ()
         )
-        remarks = (*broker.remarks, *(_asks_others(around, others) if around else ()))
+        asked = [*_asks_others(around, others)] if around else []
+        if broker.inside.removeprefix("service ") in changed:
+            line = min(setting.line for setting in broker.properties.values())
+            asked.append(Remark(line=line, text="judged with the override file beside this one, which Compose adds"))
+        remarks = (*broker.remarks, *asked, *_ports_of_host(broker, services, host), *_too_many_replicas(broker, brokers_of_file))
         yield replace(broker, container=replace(around, clients=named_it), remarks=remarks) if around else broker
 
 
@@ -106,6 +121,29 @@ def _published_somewhere(body: _Mapping, broker: Described, own: Collection[str]
         if port in outside:
             text = f"Docker publishes {port} at a port that it chooses, and {port} is advertised: publish `{port}:{port}`"
             yield Remark(line=yaml_nodes.line(item), text=text)
+
+
+def _too_many_replicas(broker: Described, brokers: int) -> Iterator[Remark]:
+    """Yield that wurstmeister's image is to create a topic with more replicas than the file has brokers."""
+    servers = [address.strip().partition(":")[0] for address in broker.value(_ZOOKEEPER).partition("/")[0].split(",")]
+    if brokers > 0 and broker.neighbours.issuperset(servers):
+        for topic, replicas in _TOPIC.findall(broker.value(_TOPICS)):
+            if brokers < int(replicas):
+                text = f"topic {topic[:60]} is to have {replicas} replicas, and is not created: brokers of the file are {brokers}"
+                yield Remark(line=broker.properties[_TOPICS].line, text=text)
+                return
+
+
+def _ports_of_host(broker: Described, services: Mapping[str, _Mapping], host: _Host) -> Iterator[Remark]:
+    """Yield that a broker asks ZooKeeper at a port of the host, which the container of ZooKeeper does not have."""
+    for address in broker.value(_ZOOKEEPER).partition("/")[0].split(",")[:_MOST_CLIENTS]:
+        name, _, port = address.strip().rpartition(":")
+        body = services.get(name, {})
+        published = {str(number): str(target) for number, (target, _) in _ports(body, host).items()}
+        own = {*published.values(), *(text for _, text, _ in _assignments(body.get("environment")))}
+        if published.get(port, port) != port and port not in own:
+            text = f"{name}:{port} is a port of the host: containers reach {name} at {published[port]}"
+            yield Remark(line=broker.properties[_ZOOKEEPER].line, text=text)
 
 
 def _asks_others(around: Container, others: Collection[str]) -> Iterator[Remark]:
@@ -156,10 +194,25 @@ def _extended(body: _Mapping, services: Mapping[str, _Mapping]) -> _Mapping:
     base = services.get(name)
     if base is None or base is body or "file" in yaml_nodes.mapping(node) or "extends" in base:
         return body
-    own = {key: value for key, value in body.items() if key != "extends"}
-    both = [node for node in (base.get("environment"), body.get("environment")) if node is not None]
-    merged = yaml.SequenceNode("both", both) if len(both) > 1 else next(iter(both), None)
-    return {**base, **own, **({} if merged is None else {"environment": merged})}
+    return _both(base, {key: value for key, value in body.items() if key != "extends"})
+
+
+def _both(base: _Mapping, own: _Mapping) -> _Mapping:
+    """Return a service with another one over it, as Compose does for `extends` and for a second file."""
+    lists = {
+        key: yaml.SequenceNode(
+            "both",
+            [
+                part
+                for node in (base[key], own[key])
+                for part in ([node] if key == "environment" else yaml_nodes.items(node) or [node])
+            ],
+            own[key].start_mark,
+        )
+        for key in _ADDED
+        if key in base and key in own
+    }
+    return {**base, **own, **lists}
 
 
 def _own_names(body: _Mapping) -> Iterator[str]:

@@ -97,7 +97,8 @@ def described_broker(  # noqa: PLR0913 -- a container is described in that many 
     bare = not found and start.kind is StartKind.IMAGE and elsewhere is None and not of_image.alone
     if bare and (ends := tuple(of_image.ends(image or "", by_name, line))):
         return Described(properties={}, inside=inside, image=image, ends=ends, ended_by=of_image.label)
-    if not serves and not _is_of_broker(found, strongly=image is not None and not of_image.label):
+    sure = of_image.alone and start.kind is StartKind.IMAGE  # whatever variables it has, that image starts a broker
+    if not serves and not sure and not _is_of_broker(found, strongly=image is not None and not of_image.label):
         return None
     filled_in = {name for name, setting in by_name.items() if is_placeholder(setting.value) or _VARIABLE.search(setting.value)}
     known_later = {*unknown, *(filled_in - set(literal)), *(name for name in filled_in if COMMANDED.search(by_name[name].value))}
@@ -115,7 +116,7 @@ def described_broker(  # noqa: PLR0913 -- a container is described in that many 
     folder, hidden = _folder(found, of_image, first) if alone and elsewhere is None else ({}, frozenset(_DIRS) - found.keys())
     hidden |= of_files | (frozenset(of_image.hidden) - found.keys())
     if of_image.open or elsewhere is not None or not alone:
-        hidden |= images.FROM_BASE - properties.keys()
+        hidden |= images.FROM_BASE - properties.keys() - (of_image.left_to(found) if alone and elsewhere is None else frozenset())
     if elsewhere is not None or not alone:
         hidden |= images.FACTORS - properties.keys()
     given = {
@@ -156,11 +157,19 @@ def _remarks(by_name: Mapping[str, Property], image: Image, elsewhere: Property 
     if image.label and foreign and image.prefix != images.BITNAMIS_PREFIX:
         text = f"{image.label} image reads {images.PREFIX}NAME: variables with {images.BITNAMIS_PREFIX} set nothing"
         yield Remark(line=foreign[0].line, text=text)
+    for setting in [setting for name, setting in by_name.items() if _in_small_letters(name, image)][:_MOST_PLAIN]:
+        text = f"{setting.key[:100]} sets nothing: {image.label} image reads {setting.key[:100].upper()}"
+        yield Remark(line=setting.line, text=text)
     if image.label and image.prefix == images.BITNAMIS_PREFIX:
         plain = [setting for name, setting in by_name.items() if _sets_nothing(name, image)]
         for setting in plain[:_MOST_PLAIN]:
             text = f"{setting.key[:100]} sets nothing: {image.label} image reads {images.BITNAMIS_PREFIX}NAME here"
             yield Remark(line=setting.line, text=text)
+
+
+def _in_small_letters(name: str, image: Image) -> bool:
+    """Return whether the name of a variable is that of a setting, but for small letters."""
+    return bool(image.label) and name != name.upper() and key_of(name.upper(), image) in definitions(VERSIONS[-1])
 
 
 def _sets_nothing(name: str, image: Image) -> bool:

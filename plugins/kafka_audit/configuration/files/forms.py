@@ -1,11 +1,12 @@
 """One file in whatever form: which brokers it describes. Pure."""
 
 import contextlib
+import posixpath
 import re
 from collections.abc import Callable
 from dataclasses import replace
 
-from kafka_audit.configuration.files import environment, images, java, manifests, templates
+from kafka_audit.configuration.files import dockerfile, environment, images, java, manifests, templates
 from kafka_audit.configuration.files.described import ANY_OPTIONS, Described, described, is_brokers
 from kafka_audit.configuration.files.java import PropertiesError
 from kafka_audit.configuration.files.programs import other_program, unread_format
@@ -15,6 +16,10 @@ from kafka_audit.model.linted import Remark
 _YAML = (".yaml", ".yml", ".json")
 _MANIFEST = re.compile(r"^(?:apiVersion|kind|services|---)\b|^---", re.MULTILINE)
 STDIN = "-"
+_COMPOSE = re.compile(r"(?:docker-)?compose\.ya?ml")
+_OVERRIDES = tuple(f"{name}.override.{ending}" for name in ("compose", "docker-compose") for ending in ("yml", "yaml"))
+"""Names of the file that Compose adds to one with its usual name (compose-go, `cli.DefaultOverrideFileNames`)."""
+
 _RENDER = "is a Helm template: render it: helm template RELEASE CHART | kafka-audit lint -"
 _OF_HELM = re.compile(
     r"\{\{-?\s*(?:\.(?:Values|Release|Chart|Files|Capabilities)\b|include\s|template\s|define\s|toYaml\s|if\s|range\s|with\s)"
@@ -43,13 +48,16 @@ def read_described(data: bytes, name: str, beside: Callable[[str], str | None] =
         for pattern, what in ((_OF_HELM, _RENDER), (_OF_JINJA, _RENDERED)):
             if (match := pattern.search(text)) is not None:
                 return _of_template(text, PropertiesError(text.count("\n", 0, match.start()) + 1, what))
-        return manifests.parse_manifests(_utf8(data), beside)
+        added = _OVERRIDES if _COMPOSE.fullmatch(posixpath.basename(name)) else ()
+        return manifests.parse_manifests(_utf8(data), beside, next(filter(None, map(beside, added)), None))
     properties = java.parse_properties(data)
     if is_brokers(properties):
         _refuse_template(data)
         return (described(properties),)
-    variables = environment.parse_env_file(text)
-    broker = environment.described_broker(variables)
+    if dockerfile.is_dockerfile(name):
+        broker = dockerfile.described_dockerfile(text)
+    else:
+        broker = environment.described_broker(environment.parse_env_file(text))
     if broker is not None:
         return (broker,)
     if _MANIFEST.search(text):

@@ -18,6 +18,8 @@ _STORE = ("KAFKA_SSL_KEYSTORE_FILENAME", "KAFKA_SSL_KEY_CREDENTIALS", "KAFKA_SSL
 _TRUST = ("KAFKA_SSL_TRUSTSTORE_FILENAME", "KAFKA_SSL_TRUSTSTORE_CREDENTIALS")
 _RELEASE = re.compile(r"(?:^|/)[a-z-]{0,60}kafka[a-z-]{0,60}:(?:[^@]{0,60}kafka-|2\.1[0-3]-|v)?(\d+\.\d+(?:\.\d+)?)")
 _ANY_ID = (3, 7)  # from here on kafka-storage takes any text for the id of a cluster
+_NAMES = ("listeners", "advertised.listeners", "listener.security.protocol.map")
+_PROTOCOL = re.compile(r"(?:PLAINTEXT|SSL)://|[$?{]")
 _LATEST = frozenset({"", "latest"})
 _TABLE: Mapping[str, Any] = package_yaml(__package__, "images.yaml")
 FACTORS, FROM_BASE = frozenset(_TABLE["factors"]), frozenset(_TABLE["open"])
@@ -39,6 +41,7 @@ class Image:
     base_since: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     hidden: tuple[str, ...] = tuple(sorted(FACTORS))  # what it sets to values that are not known
     aliases: Mapping[str, str] = field(default_factory=dict)
+    leaves: tuple[str, ...] = ()  # open keys that it never sets where listeners have names of their own
     log_dirs: str | None = None
     log_dirs_of_host: str = ""
     volumes: tuple[str, ...] = ()
@@ -142,6 +145,11 @@ class Image:
 
     def _written(self, key: str) -> str:
         return f"{self.prefix}{key.upper().replace('.', '_')}"
+
+    def left_to(self, found: Mapping[str, Property]) -> frozenset[str]:
+        """Return the keys that nothing sets if these settings do not: of listeners whose names are no security protocols."""
+        listed = [found[key].value for key in _NAMES if key in found]
+        return frozenset() if len(listed) < len(_NAMES) or any(map(_PROTOCOL.search, listed[:2])) else frozenset(self.leaves)
 
     def settings(self, version: str | None) -> Mapping[str, str]:
         """Return what its own file sets, by the release that it runs."""

@@ -4,6 +4,7 @@ YAML is composed into nodes, never into objects: a value is the text in the file
 of times, so their content is counted first.
 """
 
+import contextlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -44,35 +45,49 @@ class _GivenToContainers:
 
     `maps` has the variables of ConfigMaps and Secrets by name, `services` the namespaces with a Service named kafka, `headless`
     the Services that name pods only when these are ready, `used` the maps that containers take variables from, `beside` reads a
-    file.
+    file, `override` has the services of the file that Compose adds.
     """
 
     beside: Callable[[str], str | None]
+    override: yaml.Node | None = None
     maps: dict[tuple[str, str], Sequence[Property]] = field(default_factory=dict)
     services: set[str] = field(default_factory=set)
     headless: set[tuple[str, str]] = field(default_factory=set)
     used: set[tuple[str, str]] = field(default_factory=set)
 
 
-def parse_manifests(text: str, beside: Callable[[str], str | None] = lambda _path: None) -> tuple[Described, ...]:
+def parse_manifests(
+    text: str, beside: Callable[[str], str | None] = lambda _path: None, override: str | None = None
+) -> tuple[Described, ...]:
     """Return the brokers of all documents; raises PropertiesError where the text is no YAML.
 
     Args:
         text: the documents.
         beside: returns the text of another file by its path from this one, None where it cannot be read.
+        override: the file that Compose adds to this one.
     """
+    nodes, more = _composed(text), []
+    with contextlib.suppress(PropertiesError):
+        more = _composed(override or "")
+    try:
+        around = _GivenToContainers(beside, override=next((yaml_nodes.mapping(node).get("services") for node in more), None))
+        for node in nodes:
+            _note(yaml_nodes.mapping(node), around)
+        return tuple(_joined([part for node in nodes for part in _document(node, around)], around))
+    except RecursionError as error:  # thousands of merges, one in the other
+        raise PropertiesError(1, "is nested too deeply") from error
+
+
+def _composed(text: str) -> list[yaml.Node]:
+    """Return the documents of a text, those of lists one by one; raises PropertiesError where it is no YAML."""
     loader = LOADER(text)
+    nodes: list[yaml.Node] = []
     try:
         bounded_yaml.refuse_events(text)
-        nodes: list[yaml.Node] = []
         while loader.check_node():
             node = loader.get_node()
             bounded_yaml.refuse_aliases(node, merges_once=True)
             nodes += _documents(node, 0)
-        around = _GivenToContainers(beside)
-        for node in nodes:
-            _note(yaml_nodes.mapping(node), around)
-        brokers = tuple(_joined([part for node in nodes for part in _document(node, around)], around))
     except YamlLimitError as error:
         raise PropertiesError(error.line, str(error)) from error
     except yaml.MarkedYAMLError as error:
@@ -81,11 +96,11 @@ def parse_manifests(text: str, beside: Callable[[str], str | None] = lambda _pat
         raise PropertiesError(line, f"not YAML: {error.problem}") from error
     except yaml.reader.ReaderError as error:
         raise PropertiesError(1, "not YAML: it contains a control character") from error
-    except RecursionError as error:  # thousands of merges, one in the other
+    except RecursionError as error:
         raise PropertiesError(1, "is nested too deeply") from error
     finally:
         loader.dispose()
-    return brokers
+    return nodes
 
 
 def _documents(node: yaml.Node | None, depth: int) -> Iterator[yaml.Node]:
@@ -164,7 +179,7 @@ def _running(root: _Mapping, node: yaml.Node, around: _GivenToContainers) -> Ite
     """Yield the brokers of compose services, of jobs' services in CI, and of the containers of a workload."""
     kind, name, namespace = _identity(root)
     if "services" in root and isinstance(root["services"], yaml.MappingNode):
-        yield from compose.described_services(root["services"], around.beside)
+        yield from compose.described_services(root["services"], around.beside, around.override)
     elif not kind:
         yield from compose.services_of_jobs(root)
     elif kind not in _NO_BROKERS:

@@ -20,6 +20,7 @@ _EXPORT = re.compile(r"\bexport[ \t]+(KAFKA_[A-Z0-9_]{1,200})=([^\s;&|]*)")
 _SUM = re.compile(r"\$\(\([^()]*\)\)")
 _REFERRED = re.compile(r"\$[{(]([A-Za-z_][A-Za-z0-9_]{0,200})[)}]")
 _SHELLS = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
+_OF_SHELLS = re.compile(r"\$\{[A-Za-z_][A-Za-z0-9_]{0,100}[#%][^{}]{0,100}\}|\$\([a-z]{1,50} [^()]{0,200}\)|`[^`]{1,200}`")
 _PORT_OF_SERVICE = Property("KAFKA_PORT", "tcp://CLUSTER-IP:9092", 0)
 _ADVERTISED = re.compile(r"KAFKA_(?:CFG_)?ADVERTISED_LISTENERS")
 _IDS = re.compile(r"KAFKA_(?:CFG_)?(?:NODE|BROKER)_ID|NODE_ID|BROKER_ID")
@@ -88,8 +89,19 @@ def described_container(body: _Mapping, workload: Workload) -> Iterator[Describe
         tools = tuple(remark for probe in _commands_of_probes(body) for remark in of_image.missing_tool(probe))
         heap = named[memory.HEAP].value if memory.HEAP in named else of_image.heap
         large = memory.too_large_heap(heap, memory.limit_of_pod(body))
-        remarks = (*broker.remarks, *tools, *large, *_advertised_pod(body, variables, workload))
+        shells = _not_replaced(named, of_image) if start.kind is StartKind.IMAGE else ()
+        remarks = (*broker.remarks, *tools, *large, *shells, *_advertised_pod(body, variables, workload))
         yield replace(broker, container=around, remarks=remarks)
+
+
+def _not_replaced(named: Mapping[str, Property], image: images.Image) -> Iterator[Remark]:
+    """Yield that a setting has words which a shell alone replaces."""
+    for name, setting in named.items():
+        if image.label and environment.key_of(name, image) and (match := _OF_SHELLS.search(setting.value)):
+            text = (
+                f"{name[:100]} has {match[0][:60]}, which Kubernetes leaves as it is: a shell has to export it, as in `command`"
+            )
+            yield Remark(line=setting.line, text=text)
 
 
 def _advertised_pod(body: _Mapping, variables: Sequence[Property], workload: Workload) -> Iterator[Remark]:

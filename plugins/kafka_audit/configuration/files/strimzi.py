@@ -90,7 +90,7 @@ def described_nodes(resources: Sequence[StrimziResource]) -> Iterator[Described]
     clusters = [resource for resource in resources if resource.kind == "Kafka"]
     pools = [resource for resource in resources if resource.kind == "KafkaNodePool"]
     if pools and not clusters:
-        text = "not judged: KafkaNodePool without its Kafka resource; lint reads them from one file"
+        text = "not judged: KafkaNodePool without its Kafka resource; lint reads them from one folder"
         raise PropertiesError(pools[0].line, text)
     by_cluster: defaultdict[str | None, list[StrimziResource]] = defaultdict(list)
     for pool in pools:
@@ -178,6 +178,8 @@ class _StrimziCluster:
         if mode in {"migration", "rollback"}:
             text = f"not judged: {_MODE} is {mode}, and the operator decides the step; lint the ConfigMaps that it writes"
             raise PropertiesError(self.resource.line, text)
+        if mode not in {None, "enabled", "disabled"}:
+            self._remark(self.resource.line, f"{_MODE} is {mode[:40]}, which is no step of a migration: migration, rollback")
         in_zookeeper = "zookeeper" in self.resource.spec and mode != "enabled"
         if yaml_nodes.text(self.resource.root.get("apiVersion")) == f"{_GROUP}v1" or not in_zookeeper:
             return True
@@ -220,15 +222,24 @@ class _StrimziCluster:
                 self.whole = False
                 self._remark(pool.line, f"not judged: node pool {pool.name[:60]} without a number of replicas")
                 continue
-            if self.kraft and not yaml_nodes.items(pool.spec.get("roles")):
-                self._remark(pool.line, f"Strimzi refuses node pool {pool.name[:60]}: it has no role")
-                continue
-            found += [self._node(number, pool.name, pool) for number in _assigned(pool, replicas, used)]
+            if self._has_roles(pool):
+                found += [self._node(number, pool.name, pool) for number in _assigned(pool, replicas, used)]
         if found and not all(_ids_of(pool) for pool in pools):
             self._remark(self.resource.line, "the node IDs are those of a new cluster; the node pools have no status.nodeIds")
         if self.kraft and not any(node.controller for node in found):
             self._remark(self.resource.line, "not judged: controllers; no node pool with the role controller is in this file")
         return tuple(found)
+
+    def _has_roles(self, pool: StrimziResource) -> bool:
+        """Return whether a pool has a role; notes what the operator refuses."""
+        roles = [yaml_nodes.text(role) for role in yaml_nodes.items(pool.spec.get("roles"))]
+        refuses = f"Strimzi refuses node pool {pool.name[:60]}"
+        if self.kraft and not roles:
+            self._remark(pool.line, f"{refuses}: it has no role")
+        elif not self.kraft and any(role != "broker" for role in roles):
+            text = f"{refuses}: with ZooKeeper, and without {_MODE}: enabled, it may only be a broker"
+            self.refused.append(Property("spec.roles", text, pool.line))
+        return not self.kraft or bool(roles)
 
     def _replicas(self, spec: Mapping[str, yaml.Node], line: int) -> int | None:
         text = yaml_nodes.text(spec.get("replicas")) or ""

@@ -36,6 +36,15 @@ def text(node: yaml.Node | None) -> str | None:
     return str(node.value) if isinstance(node, yaml.ScalarNode) and node.tag != _NULL else None
 
 
+def moved(node: yaml.Node, mark: yaml.Mark | None) -> yaml.Node:
+    """Return a node of another file, of which a mark of this file is the place from now on."""
+    node.start_mark = mark
+    for part in node.value if isinstance(node, yaml.CollectionNode) else ():
+        for inner in part if isinstance(part, tuple) else (part,):
+            moved(inner, mark)
+    return node
+
+
 def line(node: yaml.Node) -> int:
     """Return the line at which a node begins, from 1."""
     return int(node.start_mark.line) + 1

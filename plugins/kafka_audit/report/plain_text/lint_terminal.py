@@ -1,7 +1,8 @@
 """What `lint` prints for people: by file Kafka's verdict, each finding with its line and a caret, and what to do."""
 
+import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 
 from kafka_audit.model.finding import Severity, Status
 from kafka_audit.model.linted import FileLine, Linted, LintedFinding
@@ -13,15 +14,38 @@ _STARTS = {True: "starts", False: "does not start", None: "unknown whether it st
 _AFTER_CONFIG = frozenset({"KA310", "KA413", "KA414", "KA720"})
 """What a broker refuses once KafkaConfig has accepted its file, and does not start either, where it is CRITICAL."""
 
+_MOST_GRAVE, _MOST_OTHERS = 50, 5  # brokers that are named with their lines
+_DIGITS = re.compile(r"\d+")
 _BY_KEY = frozenset({"KA303", "KA310", "KA311", "KA413", "KA414", "KA719"})
 """Checks whose steps depend on the setting."""
 
 
 def lint_text(files: Sequence[Linted], *, show_all: bool, width: int, color: bool) -> str:
-    """Return the page, ending in a newline. `show_all` also lists passes, and the reason for each unknown result."""
+    """Return the page, ending in a newline.
+
+    What is the same of many brokers, but for their names and numbers, is said of the first of them. `show_all` lists each, also
+    what passes, and the reason for each unknown result.
+    """
     page = _LintPage(show_all=show_all, width=max(width, 60), paint=Paint(on=color))
-    lines = [line for file in files for line in page.file(file)]
+    alike: dict[Hashable, list[Linted]] = {}
+    for place, file in enumerate(files):
+        alike.setdefault(place if show_all else _without_numbers(file), []).append(file)
+    lines = [line for first, *others in alike.values() for line in page.file(first, others)]
     return "\n".join([*(line.rstrip() for line in lines), *page.foot(files)]) + "\n"
+
+
+def _without_numbers(file: Linted) -> Hashable:
+    """Return what is said of a broker, without its name and numbers."""
+    own = file.inside.rpartition(" ")[2]
+
+    def bare(text: str | None) -> str:
+        text = text or ""
+        return _DIGITS.sub("#", text.replace(own, "*") if own else text)
+
+    findings = ((one.finding.code, one.finding.status, one.finding.severity, one.muted_because) for one in file.linted_findings)
+    said = (bare(text) for text in (file.kafka_says, *(one.finding.message for one in file.linted_findings)))
+    remarks = (bare(remark.text) for remark in file.remarks)
+    return file.starts, file.kafka_version, file.version_why, (*findings,), (*said,), (*remarks,)
 
 
 class _LintPage:
@@ -33,7 +57,7 @@ class _LintPage:
         self.paint = paint
         self.steps: set[tuple[str, str]] = set()  # of which checks, and for which keys, the page has said what to do
 
-    def file(self, file: Linted) -> Iterator[str]:
+    def file(self, file: Linted, others: Sequence[Linted] = ()) -> Iterator[str]:
         shown = shown_findings(file, show_all=self.show_all)
         failed = [linted for linted in shown if linted.finding.status is Status.FAIL and not linted.finding.muted]
         name = clean(f"{file.path} ({file.inside})" if file.inside else file.path, 500)
@@ -54,7 +78,20 @@ class _LintPage:
         yield from self.rest(
             [linted for linted in shown if linted.finding.status is not Status.FAIL and not linted.finding.muted]
         )
+        yield from self.alike(others, grave=bool(failed) and failed[0].finding.severity >= Severity.HIGH)
         yield ""
+
+    def alike(self, others: Sequence[Linted], *, grave: bool) -> Iterator[str]:
+        """Yield which brokers the same is said of, each with the line of its worst finding."""
+        named = []
+        for file in others[: _MOST_GRAVE if grave else _MOST_OTHERS]:
+            lines = (linted.place.line for linted in shown_findings(file, show_all=False) if linted.place and grave)
+            line = next(lines, None)
+            named.append(f"{file.inside or file.path}{'' if line is None else f' (line {line})'}")
+        more = [""] * (len(others) - len(named))
+        if named:
+            same = "1 more broker is" if len(others) == 1 else f"{len(others)} more brokers are"
+            yield from wrap(f"{same} like this one: {listing([*named, *more], len(named))}", self.width, "  ", "    ")
 
     def finding(self, linted: LintedFinding) -> Iterator[str]:
         finding, severity = linted.finding, linted.finding.severity.name
