@@ -161,6 +161,12 @@ SECRETS = (
     "Authorization: Basic hunter2hunter2hunter2",
     "SCRAM-SHA-256=[iterations=8192,password=hunter2]",
     "access_token=hunter2hunter2",
+    "--password hunter2",
+    "ssl.key.password = hunter2",
+    "ssl.truststore.password: hunter2",
+    "password='hunter2'",
+    'clientSecret="hunter2"',
+    "aws_secret_access_key=hunter2",
 )  # fmt: skip
 
 

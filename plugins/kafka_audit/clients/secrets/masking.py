@@ -17,6 +17,7 @@ MOST = 8000
 _PAIR = re.compile(
     r"(?<![\w.\-])([\w.\-]++)(\"?\s{0,3}+(?:=|:(?!//))\s{0,3}+)(\"(?:[^\"\\]|\\.)*+\"?|'[^']*+'?|[^\s,;)}\]\"']++)", re.DOTALL
 )
+_OPTION = re.compile(r"(?<!\S)--?([\w.\-]++)(\s++)(\"(?:[^\"\\]|\\.)*+\"?|'[^']*+'?|[^\s\-]\S*+)", re.DOTALL)
 _INVALID, _FOR = "Invalid value ", " for configuration "
 _KEY = re.compile(r"[\w.\-]*+")
 _PROSE = re.compile(
@@ -43,7 +44,7 @@ def masked(text: str) -> str:
     rest = REST.search(line)
     shown = line if rest is None else line[: rest.start()] + MASK
     shown = TOKEN.sub(MASK, USERINFO.sub(f"{MASK}@", _without_refused_value(shown)))
-    shown = _PAIR.sub(_pair, shown)
+    shown = _OPTION.sub(_pair, _without_pairs(shown))
     said = next((match for match in SAID.finditer(shown) if _PROSE.match(shown, match.end()) is None), None)
     if said is None:
         return shown
@@ -62,10 +63,24 @@ def masked_command(command: Sequence[str]) -> list[str]:
     return shown
 
 
+def _without_pairs(text: str) -> str:
+    """Return a text without the values of secret keys: what stands behind a colon and a space may be the next key."""
+    parts, done = [], 0
+    found = _PAIR.search(text)
+    while found is not None:
+        shown, is_next = _pair(found), not is_secret_key(found[1]) and _PAIR.match(text, found.start(3)) is not None
+        goes_on = found[2][-1].isspace() and (is_next or shown == found[0])
+        end = found.end(2) if goes_on else found.end()
+        parts += [text[done : found.start()], text[found.start() : end] if goes_on else shown]
+        done = end
+        found = _PAIR.search(text, done)
+    return "".join([*parts, text[done:]])
+
+
 def _pair(match: re.Match[str]) -> str:
-    key, between, value = match.groups()
+    key, _, value = match.groups()
     # "password: Authentication failed" is prose; what a configuration calls by such a key is not.
-    return f"{key}{between}{MASK}" if is_secret(key, value) else match[0]
+    return match[0].removesuffix(value) + MASK if is_secret(key, value) else match[0]
 
 
 def _without_refused_value(text: str) -> str:
