@@ -1,6 +1,5 @@
 """What `lint` prints for people: by file Kafka's verdict, each finding with its line and a caret, and what to do."""
 
-import re
 from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
 
@@ -15,7 +14,7 @@ _AFTER_CONFIG = frozenset({"KA310", "KA413", "KA414", "KA720"})
 """What a broker refuses once KafkaConfig has accepted its file, and does not start either, where it is CRITICAL."""
 
 _MOST_GRAVE, _MOST_OTHERS = 50, 5  # brokers that are named with their lines
-_DIGITS = re.compile(r"\d+")
+_DIGITS = str.maketrans("", "", "0123456789")
 _BY_KEY = frozenset({"KA303", "KA310", "KA311", "KA413", "KA414", "KA719"})
 """Checks whose steps depend on the setting."""
 
@@ -40,7 +39,7 @@ def _without_numbers(file: Linted) -> Hashable:
 
     def bare(text: str | None) -> str:
         text = text or ""
-        return _DIGITS.sub("#", text.replace(own, "*") if own else text)
+        return (text.replace(own, "*") if own else text).translate(_DIGITS)
 
     findings = ((one.finding.code, one.finding.status, one.finding.severity, one.muted_because) for one in file.linted_findings)
     said = (bare(text) for text in (file.kafka_says, *(one.finding.message for one in file.linted_findings)))
