@@ -18,7 +18,7 @@ from kafka_audit.migration.quorum.voter_changes import voter_change_items
 from kafka_audit.model.errors import UsageError
 from kafka_audit.model.finding import Severity, Status, fingerprint
 from kafka_audit.model.report import Report, ReportedFinding
-from kafka_audit.model.text import listing
+from kafka_audit.model.text import counted, listing
 from kafka_audit.report import gate
 from kafka_audit.report.what_if import losses
 from kafka_audit.what_if.answer import answer
@@ -26,6 +26,7 @@ from kafka_audit.what_if.losses import BROKER, CONTROLLER, PartyLoss, every, los
 from kafka_audit.what_if.quorums import quorum_gap
 from kafka_audit.what_if.steps import nodes, settings, topics
 from kafka_audit.what_if.steps.objections import Objection, Permit, costs, not_now, unknown_whether, unread
+from kafka_audit.what_if.topics import AT_RISK, NONE
 
 _PHASE, _LEFT, _MOST_REASONS = "KA909", "KA917", 3
 _STARTS = frozenset({"KA310", "KA311", "KA406"})
@@ -89,7 +90,7 @@ def _stopped(asked: Asked) -> Iterator[Objection]:
         return
     yield from _without(asked, _loss(asked))
     runs = asked.view.controller_nodes | asked.view.brokers.keys() | asked.view.unlisted
-    if asked.node not in runs and asked.view.gap("brokers") is None:
+    if asked.node not in runs and not asked.view.views_of(asked.node) and asked.view.gap("brokers") is None:
         yield costs("it does not run now", "nothing: it is lost already")
 
 
@@ -102,11 +103,23 @@ def _without(asked: Asked, loss: PartyLoss, when: str = "") -> Iterator[Objectio
     for question in found.not_known:
         if question.decides:
             yield unknown_whether(f"{when}{question.what}", question.needs)
+    if alone := found.effects.get(AT_RISK, NONE).partitions:
+        lost = "what a second failure takes until it is in sync again"
+        yield costs(f"{when}{counted(alone, 'partition has', 'partitions have')} one copy in sync without it", lost)
 
 
 def _restarted(asked: Asked) -> Iterator[Objection]:
     """Yield the same, and what its next start fails for, as its file or its settings show."""
     yield from _stopped(asked)
+    view = asked.view
+    if view.kraft and asked.node in view.known_brokers and asked.node not in view.quorum.now.voters:
+        gap = quorum_gap(view)
+        if gap is not None:
+            yield unknown_whether(f"whether broker {asked.node} reaches the controllers: {gap.what}", gap.needs)
+        elif asked.node in view.quorum.now.late and view.views_of(asked.node):
+            # A start waits for a controller, and ends after initial.broker.registration.timeout.ms.
+            why = f"broker {asked.node} runs and does not follow the metadata log: a start needs a controller"
+            yield not_now(why, f"a connection from broker {asked.node} to the controllers")
     of_start = {code for code, check in catalogue().items() if check.by_files or code in _STARTS}
     place = asked.view.party(asked.node).replace(" ", "/")
     for finding in _failing(asked, Severity.HIGH):

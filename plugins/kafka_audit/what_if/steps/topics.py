@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from kafka_audit.cluster.coordinators import lists_all_groups
-from kafka_audit.cluster.cordons import cordoned
+from kafka_audit.cluster.cordons import CORDONED, cordoned
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.differences.tables import DeletedTopic, TopicPlacement
 from kafka_audit.model.errors import UsageError
@@ -244,6 +244,8 @@ def _room(
     if not dirs:
         yield unknown_whether(f"the log dirs of broker {broker}", "Describe on Cluster, for DescribeLogDirs")
         return
+    if view.kraft and not view.settings.running(broker, CORDONED).known:
+        yield unknown_whether(f"whether broker {broker} takes new replicas ({CORDONED})", "DescribeConfigs on Cluster")
     offline = [path for path, row in dirs.items() if row.error and (path in named or not named)]
     if offline:
         yield not_now(f"log dir {clean(offline[0])} of broker {broker} is offline (KA501)", "its repair")
