@@ -325,11 +325,20 @@ def _was_stopped(node: NodeTally) -> bool:
     return bool(last) and last[-1].kind == STOPPED and all(event.kind != FAILED for event in last)
 
 
+def _came_up(events: Sequence[Event]) -> bool:
+    """Return whether a start did not fail, by what follows its beginning; one that still goes on did not."""
+    return next((event.kind for event in events if event.kind in {STARTED, FAILED}), STARTED) == STARTED
+
+
 def _ordinary(nodes: Mapping[str, NodeTally], causes: Sequence[LogCause]) -> Iterator[str]:
     rolled = []
     for name, node in nodes.items():
         who, events = start_upper(name) or "The node", _sorted(node.events)
-        pairs = [(one, two) for one, two in pairwise(events) if (one.kind, two.kind) == (STOPPED, STARTING)]
+        pairs = [
+            (one, two)
+            for at, (one, two) in enumerate(pairwise(events))
+            if (one.kind, two.kind) == (STOPPED, STARTING) and _came_up(events[at + 2 :])
+        ]
         for stopped, starting in pairs[-3:]:
             took = f" after {(starting.stamp.ms - stopped.stamp.ms) // 1000} s" if starting.stamp and stopped.stamp else ""
             yield f"{who} stopped in an orderly way{_at(stopped.stamp)}, and started again{took}."
