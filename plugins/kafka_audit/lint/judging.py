@@ -4,6 +4,7 @@ import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
+from itertools import islice
 
 from kafka_audit.checks import Check
 from kafka_audit.checks.run import judge
@@ -20,7 +21,7 @@ from kafka_audit.lint.starts import StartVerdict
 from kafka_audit.lint.versions import JudgedRelease
 from kafka_audit.model.cluster import Mute
 from kafka_audit.model.finding import Confidence, Finding, Judgement, Status, Value, fingerprint
-from kafka_audit.model.linted import Linted, LintedFinding
+from kafka_audit.model.linted import Linted, LintedFinding, Remark
 from kafka_audit.model.tables import Snapshot
 from kafka_audit.model.text import listing
 
@@ -230,8 +231,19 @@ def _linted(
             _placed(_in_names_of_file(finding, judged_member, checks, tools), member, ignored, text, hidden)
             for finding in findings
         ),
-        remarks=broker.remarks,
+        remarks=(*broker.remarks, *_next_refusals(judged_member)),
     )
+
+
+_MOST_REFUSALS = 5
+
+
+def _next_refusals(judged_member: _JudgedMember) -> Iterator[Remark]:
+    broker, release = judged_member.member.broker, judged_member.release
+    found = starts.next_refusals(broker, judged_member.verdict, release.version, release.neighbour_of)
+    for refused in islice(found, _MOST_REFUSALS):
+        text = f"once the above is corrected, Kafka refuses this: {places.masked_refusal(refused, broker)}"
+        yield Remark(line=broker.properties[refused.key or ""].line, text=text)
 
 
 def _in_names_of_file(finding: Finding, judged_member: _JudgedMember, checks: Mapping[str, Check], tools: Tools) -> Finding:

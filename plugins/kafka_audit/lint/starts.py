@@ -21,6 +21,14 @@ _LISTS = ("listeners", "advertised.listeners")
 _WHATEVER = re.compile(r"Unable to parse |listener names must be equal to or a subset of the ones defined in listeners")
 """Messages about lists of listeners that no other key lifts."""
 
+_OTHERS_REST_ON = frozenset(
+    [
+        *("listeners", "process.roles", "node.id", "broker.id", "zookeeper.connect", "listener.security.protocol.map"),
+        *("controller.listener.names", "controller.quorum.voters", "controller.quorum.bootstrap.servers"),
+    ]
+)
+"""Keys whose correction may lift a refusal of another one: what is refused without them says nothing."""
+
 _TEXT = frozenset({"STRING", "LIST", "PASSWORD", "CLASS"})
 
 
@@ -74,6 +82,18 @@ def start_verdict(broker: Described, version: str, patch: str | None = None) -> 
     same = {refusal.key for refusal in every if refusal is not None}
     always = None not in every and len(same) == 1 and not same & ({None} | broker.unknown)
     return StartVerdict(starts=False if always else None, refused=every[0] if always else refused)
+
+
+def next_refusals(broker: Described, verdict: StartVerdict, version: str, patch: str | None = None) -> Iterator[StartRefusal]:
+    """Yield what KafkaConfig refuses of a broker's settings once the keys that it refuses first are corrected."""
+    values, refused = {key: setting.value for key, setting in broker.properties.items()}, verdict.refused
+    while verdict.starts is False and not broker.unknown and not verdict.by_image and refused is not None:
+        if refused.key in _OTHERS_REST_ON or values.pop(refused.key or "", None) is None:
+            return
+        refused = start_refusal(values, version, patch)
+        if refused is None or refused.rule is StartRule.MISSING or refused.key not in values:
+            return
+        yield refused
 
 
 def _fillings(values: Mapping[str, str], unknown: frozenset[str]) -> Iterator[dict[str, str]]:
