@@ -17,6 +17,7 @@ GOOD = {
 }
 NO_NUMBER = {"num.io.threads": "x"}
 OTHER_LISTENER = {"inter.broker.listener.name": "INTERNAL"}
+A_ALONE = {"listeners": "A://:9092", "inter.broker.listener.name": "A", "listener.security.protocol.map": "A:SSL,CONTROLLER:SSL"}
 ANY_ADDRESS = {"advertised.listeners": "PLAINTEXT://0.0.0.0:9092"}
 
 
@@ -31,7 +32,7 @@ ANY_ADDRESS = {"advertised.listeners": "PLAINTEXT://0.0.0.0:9092"}
             "num.io.threads",
             ["inter.broker.listener.name", "advertised.listeners"],
         ),
-        ({"listeners": "A://:9092", "listener.security.protocol.map": "A:SSL,CONTROLLER:PLAINTEXT"}, "advertised.listeners", []),
+        ({**A_ALONE, **ANY_ADDRESS}, "advertised.listeners", []),
         ({"process.roles": "brokers"} | ANY_ADDRESS, "process.roles", []),  # what else it refuses hangs on the role
     ],
 )
