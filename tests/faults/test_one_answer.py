@@ -74,7 +74,7 @@ def test_what_a_controller_wrote_while_a_broker_started_is_over_and_what_it_goes
     rows = {row["name"]: row for row in document["matrix"]["observers"]}
     assert rows["broker 1"]["reach"] == f"..{cell}"
     # What broker 2 lists was read at the address where it answers, which nobody has registered: KA106 judges it as well.
-    assert (rows["broker 0"]["view"], rows["broker 2"]["view"]) == ("...", "..V")
+    assert (rows["broker 0"]["view"], rows["broker 2"]["view"]) == ("..-", "..V")
 
 
 def _moved(line, before_ms):

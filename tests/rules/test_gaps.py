@@ -113,12 +113,14 @@ def harmless(code: str) -> dict[str, list[str]]:
     """Return failures of a check's cases that pass, do not apply, or are gone where a read was refused, by the case and read."""
     check, found = catalogue()[code], {}
     pairs = {f"{code}-{name}": snapshots(base(), f"{code}-{name}", case) for name, case in cases(code).items()}
-    judged = {
-        key: {judgement.resource: judgement.status for judgement in judge(view, {code: check})}
-        for key, view in cluster_views(pairs | refused(pairs)).items()
-    }
+    judged, names = {}, {}
+    for key, view in cluster_views(pairs | refused(pairs)).items():
+        judged[key] = {judgement.resource: judgement.status for judgement in judge(view, {code: check})}
+        names[key] = view.reads.resources  # an address is the broker that had it, as far as that is known
     for key, now in judged.items():
-        failed = [resource for resource, status in judged[key.partition(WITHOUT)[0]].items() if status is Status.FAIL]
+        whole = key.partition(WITHOUT)[0]
+        named = {names[whole].get(observer): name for observer, name in names[key].items()}
+        failed = [named.get(resource, resource) for resource, status in judged[whole].items() if status is Status.FAIL]
         gone = [
             resource
             for resource in failed

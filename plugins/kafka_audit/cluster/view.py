@@ -433,7 +433,10 @@ class ClusterView:
     def reads(self) -> Reads:
         """Whose each read is."""
         held: dict[str, set[int]] = {}
-        for row in self.addresses_earlier:
+        # Without a view of each broker it is not known in KRaft which of them lacks a listener that it had.
+        failed = (read for read in self.last_reads if read.outcome == "failed" and read.observer.startswith("broker:"))
+        unread = self.kraft and any(read.operation == "Metadata" for read in failed)
+        for row in () if unread else self.addresses_earlier:
             held.setdefault(address_text(row.host, row.port), set()).add(row.broker_id)
         for fenced in self.newest(FencedBroker):
             held.setdefault(fenced.address or "", set()).add(fenced.fenced_id)

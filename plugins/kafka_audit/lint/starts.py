@@ -18,8 +18,6 @@ _MODES = ("process.roles", "zookeeper.connect")
 _VOTERS = "controller.quorum.voters"
 _NO_VOTER = "2000000001"
 _LISTS = ("listeners", "advertised.listeners")
-_WHATEVER = re.compile(r"Unable to parse |listener names must be equal to or a subset of the ones defined in listeners")
-"""Messages about lists of listeners that no other key lifts."""
 
 _OTHERS_REST_ON = frozenset(
     [
@@ -76,7 +74,7 @@ def start_verdict(broker: Described, version: str, patch: str | None = None) -> 
     bare = start_refusal(known, version, patch)
     reported = (refused.rule is StartRule.VALUE and refused.key not in broker.unknown) or _is_missing(refused, broker)
     certain = bare is not None and bare.message == refused.message and (reported or present == broker.unknown)
-    if certain or (broker.unknown.isdisjoint(_LISTS) and _WHATEVER.search(refused.message)):
+    if certain or (refused.rule is StartRule.LISTS and broker.unknown.isdisjoint(_LISTS)):
         return StartVerdict(starts=False, refused=refused)
     every = [start_refusal({**likely, **filled}, version, patch) for filled in _fillings(likely, broker.unknown)]
     same = {refusal.key for refusal in every if refusal is not None}

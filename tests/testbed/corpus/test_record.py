@@ -104,7 +104,7 @@ def test_each_check_has_a_row_for_the_releases():
 
 def test_the_page_in_docs_is_that_of_the_record():
     results, text = record.read(), (ROOT / "docs" / "corpus.md").read_text()
-    first, end = text.index("## Causes of a broken edge"), text.index("\n## Elections that fail")
+    first, end = text.index("## Causes of a broken edge"), text.index("\n## Faults without a sign in logs")
     audits = record.read(healthy.HEALTHY)
     assert text == page.page(
         results, text[first:end], page.texts_of(results), audits

@@ -191,6 +191,7 @@ class StartRule(StrEnum):
     NOT_ADVERTISED = "the inter-broker listener is not advertised"
     NOT_MAPPED = "the inter-broker listener has no security protocol"
     MECHANISM_NOT_ENABLED = "the inter-broker mechanism is not enabled"
+    LISTS = "a list of listeners that no other key mends"
 
 
 class ConfigError(ValueError):

@@ -112,6 +112,10 @@ def csv_map(name: str, text: str) -> dict[str, str]:
     return found
 
 
+class UnreadableError(ValueError):
+    """An entry of a list of listeners is no endpoint, whatever the protocols are."""
+
+
 def parse_endpoints(
     entries: Sequence[str], protocols: Mapping[str, str], normalised: Callable[[str, str], str]
 ) -> list[Endpoint]:
@@ -127,7 +131,7 @@ def parse_endpoints(
         match = _ENTRY.fullmatch(entry)
         if match is None:
             message = f"Unable to parse {entry} to a broker endpoint"
-            raise ValueError(message)
+            raise UnreadableError(message)
         name = normalised(match[1], "listeners")
         port = integer(match[3])
         if port is None:

@@ -11,6 +11,7 @@ from kafka_audit.configuration.definitions.values import trimmed
 from kafka_audit.configuration.starts.config import config_error, require
 from kafka_audit.configuration.starts.endpoints import (
     Endpoint,
+    UnreadableError,
     csv_list,
     csv_map,
     is_endpoint,
@@ -124,7 +125,7 @@ class Listening:
             found = parse_endpoints(csv_list(text), protocols, self._name)
         except (ValueError, ConfigError) as error:
             message = f"Error creating broker listeners from '{text}': {error}"
-            raise ConfigError(message, key) from None
+            raise ConfigError(message, key, StartRule.LISTS if isinstance(error, UnreadableError) else None) from None
         self._distinct(found, text, key)
         return found
 
@@ -206,7 +207,7 @@ class Listening3(Listening):
         name, colon, _ = entry.partition(":")
         if not colon or not (self.config.since(3, 9) or is_endpoint(entry)):
             message = f"Unable to parse a listener name from {entry}"
-            raise config_error(message, LISTENERS)
+            raise config_error(message, LISTENERS, StartRule.LISTS)
         return name.upper() in _SECURE
 
     @cached_property

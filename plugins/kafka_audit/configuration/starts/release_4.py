@@ -5,10 +5,10 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from kafka_audit.configuration.definitions import ConfigError
+from kafka_audit.configuration.definitions import ConfigError, StartRule
 from kafka_audit.configuration.definitions.addresses import VOTERS, voter_ids
 from kafka_audit.configuration.starts.config import config_error
-from kafka_audit.configuration.starts.endpoints import Endpoint, parse_endpoints
+from kafka_audit.configuration.starts.endpoints import Endpoint, UnreadableError, parse_endpoints
 from kafka_audit.configuration.starts.listening import ADVERTISED, LISTENERS, Listening3
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class Listening4(Listening3):
             # Since 4.3 Java judges this, and has no `require`.
             problem = str(error).removeprefix("requirement failed: ")
             message = f"Error creating broker listeners from '{shown}': {problem}"
-            raise ConfigError(message, key) from None
+            raise ConfigError(message, key, StartRule.LISTS if isinstance(error, UnreadableError) else None) from None
         self._distinct(endpoints, shown, key)
         return endpoints
 

@@ -178,7 +178,7 @@ def inter_broker_is_advertised(listening: Listening, advertised: Sequence[str], 
         f"{ADVERTISED} listener names must be equal to or a subset of the ones defined in {LISTENERS}. "
         f"Found {','.join(advertised)}. The valid options based on the current configuration are {','.join(bound)}"
     )
-    require(set(advertised) <= set(bound), message, config.blame(ADVERTISED, LISTENERS))
+    require(set(advertised) <= set(bound), message, config.blame(ADVERTISED, LISTENERS), StartRule.LISTS)
 
 
 def routable(listening: Listening, advertised: Iterable[Endpoint]) -> None:

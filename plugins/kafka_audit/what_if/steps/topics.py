@@ -83,7 +83,7 @@ def _readers(view: ClusterView, topic: str) -> Iterator[Objection]:
     silent = [broker for broker in view.brokers if f"broker:{broker}" not in asked]
     if failed or silent:
         error = failed[0].error if failed else f"{brokers(silent)} {'was' if len(silent) == 1 else 'were'} not asked"
-        needs = (failed and failed[0].needs) or "an audit for this step: `may` of a cluster, not of a snapshot"
+        needs = (failed and failed[0].needs) or "Describe on Group '*', and an audit for this step"
         yield unknown_whether(f"which groups read {clean(topic)}: {error}", needs)
     elif not lists_all_groups(view):
         yield unknown_whether(f"whether groups read {clean(topic)} that the auditor may not describe", "Describe on Cluster")
