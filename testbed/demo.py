@@ -82,7 +82,7 @@ class Demo:
         cluster.await_settled()
         cluster.make_controller(0)
         cluster.advertise_through_forward([HIDDEN])
-        self.say("broken: ZooKeeper shows 3 brokers, all leaders, full ISR, and so do the brokers 0 and 1")
+        self.say("broken: ZooKeeper shows 3 brokers and a leader of each partition, and so do the brokers 0 and 1")
         return cluster
 
     def _first(self, airflow: AirflowHome) -> None:

@@ -7,6 +7,7 @@ import argparse
 import functools
 import importlib
 import os
+import shlex
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -109,6 +110,8 @@ def parse_arguments(argv: Sequence[str]) -> Callable[[], int]:
     if not argv or argv[0] == "help":
         parser.parse_args([*argv[1:2], "--help"])
     word = next((argument for argument in argv if not argument.startswith("-")), None)
+    if argv and argv[0] in {"--bootstrap", "--bootstrap-server"}:
+        parser.error(f"a command is missing: kafka-audit run {shlex.join(argv)}")
     if word is not None and word not in commands:
         parser.error(f"unknown command {word!r}{did_you_mean(word, commands)}")
     if word == "demo":  # it reads its own arguments

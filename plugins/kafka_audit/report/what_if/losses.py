@@ -113,9 +113,9 @@ def ways_with_commands(found: Answer, view: ClusterView) -> Sequence[tuple[str, 
 
 
 def _said(way: Way) -> str:
-    number, lack = counted(way.partitions, "partition"), "lacks" if way.partitions == 1 else "lack"
+    number, has = counted(way.partitions, "partition"), "it has" if len(way.brokers) == 1 else "they have"
     return {
-        ways.START: f"Start {brokers(way.brokers)}: {number} that a loss stops {lack} the copies there",
+        ways.START: f"Start {brokers(way.brokers)}: {has} copies of {number} that a loss stops",
         ways.WAIT: f"Wait until {brokers(way.brokers)} {'is' if len(way.brokers) == 1 else 'are'} in sync in {number}",
         ways.MORE_REPLICAS: f"Add replicas to {number}: all that exist are in sync",
         ways.FEWER_AT_ONCE: f"Stop fewer at once: {number} lose{'s' if way.partitions == 1 else ''} too many copies together",

@@ -203,7 +203,8 @@ def _min_isr(view: ClusterView, change: _SettingChange, factor: int, fewest: int
         )
         yield not_now(why, f"{needed} in-sync replicas of each partition")
     elif after == factor > 1:
-        yield costs("no replica may be missing then", f"writes with acks=all to {change.where} while any replica is out of sync")
+        lost = f"writes with acks=all to {change.where}, while a replica is out of sync: during each restart"
+        yield costs("no replica may be missing then", lost)
     elif isinstance(before, int) and after < before:
         yield costs("fewer copies are acknowledged", f"records of {change.where} that {after} replicas have, if these fail")
 
