@@ -46,7 +46,7 @@ def finding_lines(finding: ReportedFinding, life: str, width: int) -> list[str]:
     where = clean(finding.resource.name)
     severity = f"was {finding.severity}" if life == "resolved" else f"{finding.severity:<8}"
     start = f"  {severity}  {finding.code}  "
-    return [*wrap(f"{where}{muted}: {our_line(finding.message)}", width, start, " " * len(start))]
+    return [*wrap(f"{where}{muted}: {our_line(finding.message, 1000)}", width, start, " " * len(start))]
 
 
 def _from_to(change: ReportedChange) -> str:
