@@ -66,7 +66,7 @@ def test_every_cause_is_recorded_in_both_modes_or_has_a_reason_why_not():
 @pytest.mark.large
 def test_the_page_has_the_matrix_of_today():
     own = subjects.verdicts(confusion.of_causes())
-    assert f"\n{confusion.section(own)}\n## Elections that fail" in (ROOT / "docs" / "corpus.md").read_text()
+    assert f"\n{confusion.section(own)}\n## Faults without a sign in logs" in (ROOT / "docs" / "corpus.md").read_text()
 
 
 def told(cause: str, confidence: str, *, candidates: Mapping[str, str], **evidence: object) -> Document:
