@@ -107,6 +107,8 @@ def _causes(name: str, node: NodeTally, nodes: Mapping[str, NodeTally], turns: M
             over or _was_stopped(node) or (peer and (_was_stopped(nodes[peer]) or _went_well(nodes[peer], seen)))
         ):
             continue
+        if over and peer and _at_a_turn(seen, peer, {}, turns):
+            continue  # what others saw of a node while it started or stopped
         brief = fault.lasts and lasted < fault.quiet_s
         if brief and seen.count == 1:
             continue
