@@ -67,6 +67,14 @@ def tried(bed, cluster, at=(0, 1, 2)):
     return {function: set(found) for function, found in json.loads(completed.stdout).items()}
 
 
+def assert_all_works(bed, cluster):
+    """Assert that clients can do everything; the first ones make Kafka's own topics, which takes a while."""
+    failing = tried(bed, cluster)
+    if any(failing.values()):
+        failing = tried(bed, cluster)
+    assert not any(failing.values()), failing
+
+
 def impacts(report):
     """Return the impacts of the incidents by function."""
     return {impact["function"]: impact for incident in report["incidents"] for impact in incident["impacts"]}
@@ -91,8 +99,7 @@ def ids_at(lost):
 
 def test_clients_fail_at_what_is_listed_and_at_nothing_else(audited):
     bed, cluster, audits = audited
-    nothing = {key: set() for key in (*OF_PARTITIONS, *WHOLE, "replicate", "commit_offsets", "transactions")}
-    assert tried(bed, cluster) == nothing  # makes Kafka's own topics, with one replica
+    assert_all_works(bed, cluster)
     assert impacts(audits.by_command("near").report) == {}
     cluster.brokers[2].stop(hard=True)
     broken = audits.by_command("near")
@@ -111,7 +118,7 @@ def test_clients_fail_at_what_is_listed_and_at_nothing_else(audited):
     cluster.brokers[2].start()
     cluster.await_settled()
     assert impacts(audits.by_command("near").report) == {}
-    assert tried(bed, cluster) == nothing
+    assert_all_works(bed, cluster)
 
 
 @pytest.mark.parametrize("version", ["3.9.1", "4.3.0"])
@@ -122,8 +129,7 @@ def test_a_controller_that_no_broker_reaches_stops_changes_and_no_client(bed, tm
         cluster.create_topic(name, assignment)
     cluster.await_settled()
     audits = Audits(bed, cluster, tmp_path / "audits")
-    nothing = tried(bed, cluster)
-    assert not any(nothing.values())
+    assert_all_works(bed, cluster)
     (controller,) = cluster.controllers.values()
     ways = [
         pair for broker in cluster.brokers.values() for pair in ((broker.host, controller.host), (controller.host, broker.host))
@@ -143,7 +149,7 @@ def test_a_controller_that_no_broker_reaches_stops_changes_and_no_client(bed, tm
         bed.heal(*way)
     cluster.await_settled()
     assert impacts(audits.by_command("near").report) == {}
-    assert tried(bed, cluster) == nothing
+    assert_all_works(bed, cluster)
 
 
 def test_a_login_that_is_refused_hurts_who_is_listed(bed, tmp_path):
@@ -162,7 +168,7 @@ def test_a_login_that_is_refused_hurts_who_is_listed(bed, tmp_path):
     assert hurt.keys().isdisjoint(WHOLE)
     cluster.heal_security(2)
     assert impacts(audits.by_command("all").report) == {}
-    assert not any(tried(bed, cluster).values())
+    assert_all_works(bed, cluster)
 
 
 @pytest.mark.parametrize("version", ["3.9.1", "4.3.0"])
@@ -171,7 +177,7 @@ def test_followers_that_do_not_copy_are_those_that_are_listed(bed, tmp_path, ver
     cluster = started(bed, version, properties={"replica.lag.time.max.ms": "5000"})
     cluster.await_settled()
     audits = Audits(bed, cluster, tmp_path / "audits")
-    assert not any(tried(bed, cluster).values())
+    assert_all_works(bed, cluster)
     for one, other in ((1, 2), (2, 1)):
         bed.cut(cluster.brokers[one].host, cluster.brokers[other].host)
     tried(bed, cluster)
@@ -184,4 +190,4 @@ def test_followers_that_do_not_copy_are_those_that_are_listed(bed, tmp_path, ver
         bed.heal(cluster.brokers[one].host, cluster.brokers[other].host)
     cluster.await_settled()
     assert impacts(audits.by_command("near").report) == {}
-    assert not any(tried(bed, cluster).values())
+    assert_all_works(bed, cluster)
