@@ -66,8 +66,12 @@ def _shows_secret(shown: str, hidden: Sequence[str]) -> bool:
 
 
 def masked_refusal(refused: StartRefusal, broker: Described) -> str:
-    """Return Kafka's words; it hides values of type PASSWORD itself, here those go that only this tool takes for secrets."""
-    setting = broker.properties.get(refused.key or "")
-    if setting is None or not setting.value or not is_secret(setting.key, setting.value):
-        return refused.message
-    return refused.message.replace(setting.value, HIDDEN).replace(setting.value.strip(), HIDDEN)
+    """Return Kafka's words; it hides values of type PASSWORD itself, here those go that only this tool takes for secrets.
+
+    They go under each key: a secret may stand in the wrong line.
+    """
+    message, setting = refused.message, broker.properties.get(refused.key or "")
+    own = (setting.value,) if setting is not None and is_secret(setting.key, setting.value) else ()
+    for secret in sorted(filter(None, {*own, *secrets(broker)}), key=len, reverse=True):
+        message = message.replace(secret, HIDDEN).replace(secret.strip() or secret, HIDDEN)
+    return message
