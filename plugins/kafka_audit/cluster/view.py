@@ -439,7 +439,8 @@ class ClusterView:
         for row in () if unread else self.addresses_earlier:
             held.setdefault(address_text(row.host, row.port), set()).add(row.broker_id)
         for fenced in self.newest(FencedBroker):
-            held.setdefault(fenced.address or "", set()).add(fenced.fenced_id)
+            if fenced.address is not None:
+                held.setdefault(fenced.address, set()).add(fenced.fenced_id)
         in_use = self.brokers.keys() | self.unlisted
         gone = {address: min(ids) for address, ids in held.items() if len(ids) == 1 and ids.isdisjoint(in_use)}
         return Reads(self._moments.samples, self.last_reads, self.controller_nodes, gone)

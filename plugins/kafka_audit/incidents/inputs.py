@@ -129,8 +129,4 @@ def _of_another(view: ClusterView, read: SourceRead, about: Resource) -> bool:
         return False
     name = view.reads.resources[read.observer].removeprefix("broker/")
     # An address without a known broker may be that of any broker that was not asked under its own name.
-    return name != str(about.broker) and (name.isdecimal() or _answered(view, about.broker))
-
-
-def _answered(view: ClusterView, broker: int) -> bool:
-    return any(read.observer == f"broker:{broker}" and read.outcome != "failed" for read in view.last_reads)
+    return name != str(about.broker) and (name.isdecimal() or view.reads.answered(about.broker))

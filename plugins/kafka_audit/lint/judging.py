@@ -28,6 +28,7 @@ from kafka_audit.model.text import listing
 REFUSED = "KA310"
 _CHROOT = "KA716"
 _ABOUT_KEYS = "KA719"
+_MOST_REFUSALS = 5  # of one file, beside the first
 _OWN_PAGE = {StartRule.NOT_ADVERTISED: "KA311", StartRule.NOT_MAPPED: "KA311", StartRule.MECHANISM_NOT_ENABLED: "KA406"}
 """Refusals with their own check, which reports them instead of KA310."""
 
@@ -233,9 +234,6 @@ def _linted(
         ),
         remarks=(*broker.remarks, *_next_refusals(judged_member)),
     )
-
-
-_MOST_REFUSALS = 5
 
 
 def _next_refusals(judged_member: _JudgedMember) -> Iterator[Remark]:

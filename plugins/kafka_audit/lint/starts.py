@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from itertools import product
 
 from kafka_audit.configuration.definitions import Definition, StartRule, definitions
+from kafka_audit.configuration.definitions.addresses import VOTERS
 from kafka_audit.configuration.files.described import Described, is_placeholder, stand_in
 from kafka_audit.configuration.starts import StartRefusal, start_refusal
 from kafka_audit.configuration.starts.after_config import refusal_after_config
@@ -15,14 +16,13 @@ _VOTER = re.compile(r"(?:^|,)\s*(\d+)@")
 _NAMES = re.compile(r"(?:^|,)\s*([A-Za-z0-9_.-]+):/")
 _FIRST_PORT = 40_000
 _MODES = ("process.roles", "zookeeper.connect")
-_VOTERS = "controller.quorum.voters"
 _NO_VOTER = "2000000001"
 _LISTS = ("listeners", "advertised.listeners")
 
 _OTHERS_REST_ON = frozenset(
     [
         *("listeners", "process.roles", "node.id", "broker.id", "zookeeper.connect", "listener.security.protocol.map"),
-        *("controller.listener.names", "controller.quorum.voters", "controller.quorum.bootstrap.servers"),
+        *("controller.listener.names", VOTERS, "controller.quorum.bootstrap.servers"),
     ]
 )
 """Keys whose correction may lift a refusal of another one: what is refused without them says nothing."""
@@ -60,7 +60,7 @@ def start_verdict(broker: Described, version: str, patch: str | None = None) -> 
     present = broker.unknown & values.keys()
     likely = {**values, **_sensible(values, present, definitions(version))}
     refused = start_refusal(likely, version, patch)
-    if refused is not None and "node.id" in present and (voter := _VOTER.search(likely.get(_VOTERS, ""))):
+    if refused is not None and "node.id" in present and (voter := _VOTER.search(likely.get(VOTERS, ""))):
         # A node that is a controller must be among the voters, and one that is not must not.
         refused = start_refusal(likely | {"node.id": voter[1]}, version, patch)
     if broker.image and not broker.ended_by and is_placeholder(broker.image):  # what makes settings of the variables is not known
@@ -84,10 +84,11 @@ def start_verdict(broker: Described, version: str, patch: str | None = None) -> 
 
 def next_refusals(broker: Described, verdict: StartVerdict, version: str, patch: str | None = None) -> Iterator[StartRefusal]:
     """Yield what KafkaConfig refuses of a broker's settings once the keys that it refuses first are corrected."""
+    if verdict.starts is not False or broker.unknown or verdict.by_image:
+        return
     values, refused = {key: setting.value for key, setting in broker.properties.items()}, verdict.refused
-    while verdict.starts is False and not broker.unknown and not verdict.by_image and refused is not None:
-        if refused.key in _OTHERS_REST_ON or values.pop(refused.key or "", None) is None:
-            return
+    while refused is not None and refused.key in values and refused.key not in _OTHERS_REST_ON:
+        del values[refused.key]
         refused = start_refusal(values, version, patch)
         if refused is None or refused.rule is StartRule.MISSING or refused.key not in values:
             return
@@ -102,9 +103,9 @@ def _fillings(values: Mapping[str, str], unknown: frozenset[str]) -> Iterator[di
     listed = [name for key in _LISTS for name in _NAMES.findall(values.get(key, ""))]
     names = tuple(dict.fromkeys((*listed, "CONTROLLER", "PLAINTEXT")))
     mapped = ",".join(f"{name}:PLAINTEXT" for name in names)
-    quorum = values.get(_VOTERS) or "1@controller:9093"
+    quorum = values.get(VOTERS) or "1@controller:9093"
     voter = match[1] if (match := _VOTER.search(quorum)) else "1"
-    kraft = {_VOTERS: quorum}
+    kraft = {VOTERS: quorum}
     modes = [{"zookeeper.connect": "zookeeper:2181", "broker.id": values.get("node.id", "1")}]
     for roles, node in (("broker", _NO_VOTER), ("broker,controller", voter), ("controller", voter)):
         modes += [
@@ -136,7 +137,7 @@ def _sensible(values: Mapping[str, str], keys: frozenset[str], known: Mapping[st
             found[key] = values[key] or "placeholder"
         else:
             text = stand_in(values[key], "\0")
-            if key == _VOTERS and not _VOTER.search(text):
+            if key == VOTERS and not _VOTER.search(text):
                 text = f"{values.get('node.id', '1') if 'controller' in values.get('process.roles', '') else _NO_VOTER}@\0:\0"
             found[key] = _PORT.sub(lambda _: str(next(port)), text).replace("\0", "placeholder")
     return found

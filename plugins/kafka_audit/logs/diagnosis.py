@@ -138,17 +138,21 @@ def _of_other(cause: LogCause, nodes: Mapping[str, NodeTally]) -> LogCause:
     return LogCause(node=name, fault=fault, values={}, seen=cause.seen, confidence="suspected", past=False)
 
 
+def _turns_near(name: str, values: Mapping[str, str], turns: Mapping[str, Sequence[int]]) -> list[int]:
+    """Return when this node, and the one that lines name, started and stopped."""
+    other = values.get("other", "")
+    return [ms for node, own in turns.items() if node == name or node.rpartition(" ")[2] == other for ms in own]
+
+
 def _outlasts_turns(seen: Seen, name: str, values: Mapping[str, str], turns: Mapping[str, Sequence[int]]) -> bool:
     """Return whether lines go on for seconds after the last start or stop of this node, and of the one that they name."""
-    other = values.get("other", "")
-    near = [ms for node, own in turns.items() if node == name or node.rpartition(" ")[2] == other for ms in own]
+    near = _turns_near(name, values, turns)
     return seen.last is not None and seen.last.ms - max(near, default=0) > _DEAD_MS / 2
 
 
 def _at_a_turn(seen: Seen, name: str, values: Mapping[str, str], turns: Mapping[str, Sequence[int]]) -> bool:
     """Return whether lines were written while this node, or the one that they name, started or stopped."""
-    other = values.get("other", "")
-    near = [ms for node, own in turns.items() if node == name or node.rpartition(" ")[2] == other for ms in own]
+    near = _turns_near(name, values, turns)
     first, last = seen.first, seen.last
     return first is not None and last is not None and any(first.ms - _TURN_MS <= ms <= last.ms + _TURN_MS for ms in near)
 

@@ -79,9 +79,8 @@ def _ignored(view: ClusterView, node: int, lines: Mapping[str, str | None]) -> I
     if _JAAS in lines:
         why = "brokers read listener.name.LISTENER.MECHANISM.sasl.jaas.config, in lower case"
         yield _Ignored(key=_JAAS, why=why)
-    if _is_kraft(view.settings, node) and not (
-        len(known) == 1 and version_numbers(known[0]) >= (4,)
-    ):  # 4.x has no such keys: above
+    is_of_4 = len(known) == 1 and version_numbers(known[0]) >= (4,)  # it has no such keys, which is said above
+    if _is_kraft(view.settings, node) and not is_of_4:
         yield from _of_old_mode(view, node, lines)
     decides = _min_isr_of_cluster(view, node)
     if decides and lines.get(_MIN_ISR) not in {None, decides}:

@@ -23,7 +23,7 @@ def broker_lags_quorum(view: ClusterView) -> Judgements:
         fetched = facts_of(view).edges.fetched(broker)
         evidence = {"broker": broker, "who": f"broker {broker}", "leader": now.newest.leader_id}
         resource = f"broker/{broker}"
-        if broker not in answering and _answers(view, broker):
+        if broker not in answering and view.reads.answered(broker):
             error, needs = "it answers, and its view was not read", f"an answer of broker {broker} to Metadata"
             yield view.unknown(resource, error, needs, evidence)
         elif broker not in answering:
@@ -54,7 +54,3 @@ def _why(row: ProgressRow, end: int | None) -> tuple[str, Severity | None]:
         return f"it applies records late, at offset {row.measure} of {end}, {how_far(row)}", Severity.MEDIUM
     stands = f"; it {how_far(row)}" if row.state == "standing" else ""
     return f"it fetches records and applies nothing after offset {row.measure} of {end}{stands}", None
-
-
-def _answers(view: ClusterView, broker: int) -> bool:
-    return any(read.observer == f"broker:{broker}" and read.outcome == "answered" for read in view.last_reads)

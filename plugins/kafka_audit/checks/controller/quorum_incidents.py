@@ -9,7 +9,7 @@ from kafka_audit.cluster.view import ClusterView
 from kafka_audit.compare.addresses import canonical_text
 from kafka_audit.model.finding import CHANGES, Evidence, Finding
 from kafka_audit.model.tables import SourceRead
-from kafka_audit.model.text import clean, listing
+from kafka_audit.model.text import clean, listing, named_nodes
 
 
 def may_be_rejected(view: ClusterView, nodes: Iterable[int]) -> bool:
@@ -90,12 +90,9 @@ def voters_down_facts(case: Case) -> StoryFacts:
     """Return which controllers do not follow, or do not answer."""
     lagging, failed = next((root for root in case.roots if root.code == "KA209"), None), failed_quorum_reads(case)
     silent = tuple(sorted(root.resource.controller or "" for root in case.roots if root.code == "KA211"))
-    lost = lagging.evidence.get("controllers", ()) if lagging else ()
-    ids = [str(node) for node in lost] if isinstance(lost, tuple | list) else []
-    named = f"controller{'' if len(ids) == 1 else 's'} {listing(ids, 3)}"
     facts = {"first": _first(case), "addresses": silent, "silent_ones": len(silent), "lagging": lagging is not None}
     counts = {
-        "named": named,
+        "named": named_nodes("controller", lagging.numbers("controllers")) if lagging else "",
         "down": lagging.number("down") if lagging else 0,
         "total": lagging.number("total") if lagging else 0,
         "spare": clean(lagging.text("spare"), 60) if lagging else "",

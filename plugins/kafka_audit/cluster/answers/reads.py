@@ -77,6 +77,10 @@ class Reads:
                 found[int(name)].append(read)
         return found
 
+    def answered(self, broker: int) -> bool:
+        """Return whether a broker that was asked under its own name answered anything."""
+        return any(read.observer == f"broker:{broker}" and read.outcome == "answered" for read in self.last)
+
     @cached_property
     def silent_brokers(self) -> frozenset[str]:
         """Registered brokers without a view in the newest sample; where no registry was read, those that were asked."""

@@ -5,7 +5,7 @@ which DescribeGroups answers with GROUP_ID_NOT_FOUND.
 """
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from kafka.protocol.admin import DescribeGroupsRequest, ListGroupsRequest
@@ -39,6 +39,23 @@ GROUP_NEEDS |= {"TOPIC_AUTHORIZATION_FAILED": "Describe on Topic '*'"}
 """The right whose lack an error of a group means."""
 
 
+def described_groups(
+    conversation: Conversation,
+    kind: Any,  # noqa: ANN401 -- kafka-python's messages are untyped
+    names: Sequence[str],
+    unoffered: str,
+) -> Iterator[Any]:
+    """Yield what a coordinator says of groups of one kind, page by page; raises ReadError, with `unoffered` without that API."""
+    version = conversation.version(kind)
+    if names and version is None:
+        raise ReadError(ReadFailure.NOT_SUPPORTED, unoffered)
+    field = "groups" if kind is DescribeGroupsRequest else "group_ids"
+    for start in range(0, len(names), PAGE):
+        page = {field: [*names[start : start + PAGE]]}
+        question = kind(version=version, include_authorized_operations=False, **page)
+        yield from answers.each(conversation.ask(question).groups, "groups")
+
+
 class GroupReads:
     """Asks one broker for the groups that it coordinates."""
 
@@ -59,9 +76,11 @@ class GroupReads:
                 classic, new, others = self._names()
                 rows += others
                 for start in range(0, len(classic), PAGE):
-                    rows += self._members(self._described(classic[start : start + PAGE]), _assigned)
+                    rows += self._members(self._described(DescribeGroupsRequest, classic[start : start + PAGE]), _assigned)
                 for start in range(0, len(new), PAGE):
-                    rows += self._members(self._described_by_new(new[start : start + PAGE]), _assigned_by_new)
+                    rows += self._members(
+                        self._described(ConsumerGroupDescribeRequest, new[start : start + PAGE]), _assigned_by_new
+                    )
         except ReadError as error:
             return [*rows, self._asking.failed(GROUPS, error, started)]
         return [*rows, self._asking.answered(GROUPS, started)]
@@ -95,23 +114,11 @@ class GroupReads:
             kind=entry.group_type.lower(),
         )
 
-    def _described(self, names: Sequence[str]) -> Sequence[Any]:
-        version = self._conversation.version(DescribeGroupsRequest)
-        answer = self._conversation.ask(
-            DescribeGroupsRequest(version=version, groups=[*names], include_authorized_operations=False)
-        )
-        return answers.each(answer.groups, "groups")
+    def _described(self, kind: Any, names: Sequence[str]) -> Iterator[Any]:  # noqa: ANN401 -- kafka-python's messages are untyped
+        unoffered = "groups of the consumer protocol exist, but ConsumerGroupDescribe is not offered"
+        return described_groups(self._conversation, kind, names, unoffered)
 
-    def _described_by_new(self, names: Sequence[str]) -> Sequence[Any]:
-        version = self._conversation.version(ConsumerGroupDescribeRequest)
-        if version is None:
-            raise ReadError(
-                ReadFailure.NOT_SUPPORTED, "groups of the consumer protocol exist, but ConsumerGroupDescribe is not offered"
-            )
-        question: Any = ConsumerGroupDescribeRequest(version=version, group_ids=[*names], include_authorized_operations=False)
-        return answers.each(self._conversation.ask(question).groups, "groups")
-
-    def _members(self, groups: Sequence[Any], assigned: "_Reader") -> Iterator[GroupMember]:
+    def _members(self, groups: Iterable[Any], assigned: "_Reader") -> Iterator[GroupMember]:
         """Yield the members of groups; raises ReadError for the first that was refused, after the others."""
         refused: ReadError | None = None
         for group in groups:

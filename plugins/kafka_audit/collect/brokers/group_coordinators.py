@@ -19,7 +19,7 @@ from kafka_audit.clients.read_error import ReadError, any_answer, clean_line
 from kafka_audit.clients.targets import Target
 from kafka_audit.cluster.coordinators import id_number
 from kafka_audit.collect.brokers import answers
-from kafka_audit.collect.brokers.consumer_groups import GROUP_GONE, GROUP_NEEDS, LIST_GROUPS, PAGE
+from kafka_audit.collect.brokers.consumer_groups import GROUP_GONE, GROUP_NEEDS, LIST_GROUPS, described_groups
 from kafka_audit.collect.rows.source_reads import Asking
 from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.tables import CoordinatorPartition, GroupCoordinator, RebalancingGroup, Row
@@ -98,7 +98,7 @@ class CoordinatorReads:
             raise ReadError(ReadFailure.TOO_LARGE, f"__consumer_offsets has {self._partitions} partitions")
         names = made_up_groups(self._partitions)
         own = {names[partition]: partition for partition in self._led if partition < self._partitions}
-        for group in self._described([*own]):
+        for group in self._described(DescribeGroupsRequest, [*own]):
             partition = own.get(group.group_id)
             if partition is None:
                 answers.refuse_answer("DescribeGroups: a group that was not asked for")
@@ -107,20 +107,9 @@ class CoordinatorReads:
             elif group.error_code != GROUP_GONE:
                 demand(group.error_code, None, GROUP_NEEDS)
 
-    def _described(self, names: Sequence[str]) -> Iterator[Any]:
-        version = self._conversation.version(DescribeGroupsRequest)
-        for start in range(0, len(names), PAGE):
-            page = [*names[start : start + PAGE]]
-            question = DescribeGroupsRequest(version=version, groups=page, include_authorized_operations=False)
-            yield from answers.each(self._conversation.ask(question).groups, "groups")
-
-    def _described_by(self, kind: Any, what: str, names: Sequence[str]) -> Iterator[Any]:  # noqa: ANN401 -- kafka-python is untyped
-        version = self._conversation.version(kind)
-        if names and version is None:
-            raise ReadError(ReadFailure.NOT_SUPPORTED, f"{what} groups exist, but their description is not offered")
-        for start in range(0, len(names), PAGE):
-            question = kind(version=version, group_ids=[*names[start : start + PAGE]], include_authorized_operations=False)
-            yield from answers.each(self._conversation.ask(question).groups, "groups")
+    def _described(self, kind: Any, names: Sequence[str], what: str = "classic") -> Iterator[Any]:  # noqa: ANN401 -- see below
+        unoffered = f"{what} groups exist, but their description is not offered"
+        return described_groups(self._conversation, kind, names, unoffered)
 
     def _rebalancing(self, listed: Any) -> Iterator[RebalancingGroup]:  # noqa: ANN401 -- kafka-python's messages are untyped
         """Yield the groups that are in a rebalance; raises ReadError for the first that was refused, after the others."""
@@ -130,9 +119,9 @@ class CoordinatorReads:
             kind = (getattr(group, "group_type", None) or "classic").lower()
             kinds.get(kind, kinds["classic"]).append(answers.checked_text(group.group_id, "a group"))
         found = {
-            "classic": self._described(kinds["classic"]),
-            "consumer": self._described_by(ConsumerGroupDescribeRequest, "consumer", kinds["consumer"]),
-            "streams": self._described_by(StreamsGroupDescribeRequest, "streams", kinds["streams"]),
+            "classic": self._described(DescribeGroupsRequest, kinds["classic"]),
+            "consumer": self._described(ConsumerGroupDescribeRequest, kinds["consumer"], "consumer"),
+            "streams": self._described(StreamsGroupDescribeRequest, kinds["streams"], "streams"),
         }
         refused: ReadError | None = None
         for kind, groups in found.items():

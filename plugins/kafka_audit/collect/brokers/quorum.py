@@ -180,13 +180,13 @@ def fenced(answer: Any, sample: int, observer: str, broker_id: int) -> Iterator[
     """Yield the brokers that an answer to DescribeCluster, asked to include them, calls fenced."""
     for broker in answers.each(answer.brokers, "brokers"):
         if getattr(broker, "is_fenced", False):
-            host = answers.checked_text(broker.host, "the host of a broker")
+            host, port = answers.checked_text(broker.host, "the host of a broker"), broker.port
             yield FencedBroker(
                 sample=sample,
                 observer=observer,
                 broker_id=broker_id,
                 fenced_id=answers.int32(broker.broker_id, "the id of a broker"),
-                address=address_text(host, answers.int32(broker.port, "the port of a broker")) if host else None,
+                address=address_text(host, port) if can_be_name(NameKind.HOST, host) and is_port(port) else None,
             )
 
 
