@@ -2,12 +2,12 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from kafka_audit.cluster.hosts import means_itself
 from kafka_audit.compare.addresses import address_text
-from kafka_audit.configuration.files.described import Container
+from kafka_audit.configuration.files.described import Container, Described
 from kafka_audit.lint import volumes
 from kafka_audit.lint.members import Group, Member
 from kafka_audit.model.addresses.advertised_listeners import (
@@ -40,10 +40,11 @@ class _AddressFault:
 
 def surrounding_faults(group: Group) -> Iterator[Judgement]:
     """Yield the faults of nodes that their files show beside the settings."""
-    for member in group:
+    for place, member in enumerate(group):
         if member.broker.container is not None:
+            before = [other.broker for other in group[:place] if other.source.path == member.source.path]
             yield from _endpoints(member, member.broker.container)
-            yield from _directories(member, member.broker.container)
+            yield from _directories(member, member.broker.container, before)
             yield from _quorum(member, member.broker.container, group)
 
 
@@ -101,9 +102,9 @@ def _fault(
     return None
 
 
-def _directories(member: Member, container: Container) -> Iterator[Judgement]:
+def _directories(member: Member, container: Container, before: Sequence[Described]) -> Iterator[Judgement]:
     """Yield why the data of a broker is not on its volumes."""
-    found = volumes.volume_fault(member.broker, container)
+    found = volumes.volume_fault(member.broker, container, before)
     if found is not None:
         kind = "broker" if member.serves else "controller"
         evidence: dict[str, Value] = {"broker": member.broker_id, "who": f"{kind} {member.broker_id}", "key": "log.dirs"}

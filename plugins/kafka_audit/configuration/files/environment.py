@@ -157,6 +157,7 @@ def _remarks(by_name: Mapping[str, Property], image: Image, elsewhere: Property 
     if image.label and foreign and image.prefix != images.BITNAMIS_PREFIX:
         text = f"{image.label} image reads {images.PREFIX}NAME: variables with {images.BITNAMIS_PREFIX} set nothing"
         yield Remark(line=foreign[0].line, text=text)
+    yield from image.of_others(by_name)
     for setting in [setting for name, setting in by_name.items() if _in_small_letters(name, image)][:_MOST_PLAIN]:
         text = f"{setting.key[:100]} sets nothing: {image.label} image reads {setting.key[:100].upper()}"
         yield Remark(line=setting.line, text=text)

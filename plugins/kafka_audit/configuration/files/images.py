@@ -2,12 +2,13 @@
 
 import posixpath
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from typing import Any
 
 from kafka_audit.configuration.definitions import version_numbers
+from kafka_audit.configuration.files.described import Mount
 from kafka_audit.configuration.files.java import Property
 from kafka_audit.model.linted import Remark
 from kafka_audit.model.package_yaml import package_yaml
@@ -51,6 +52,9 @@ class Image:
     refuses: tuple[str, ...] = ()
     cluster_id: str = ""
     lacks: str = "(?!)"
+    bin: str = ""
+    user: str = ""  # who runs it, "" where that is root or not known
+    owns: tuple[str, ...] = ()
     withdrawn: str = "(?!)"
     published: str = ""
     alone: bool = False  # whether it starts without any variable
@@ -118,6 +122,30 @@ class Image:
         if match := re.search(self.lacks.replace("TOOL", _TABLE["tools"]), probe.value):
             text = f"{probe.key} calls {match[0][:60]}, which {self.label} image does not find: the container never gets healthy"
             yield Remark(line=probe.line, text=text)
+        for match in re.finditer(rf"(?<!\S)(/[\w/.-]{{1,60}}/bin)/(?:{_TABLE['tools']})", probe.value) if self.bin else ():
+            if match[1] != self.bin:
+                text = f"{probe.key} calls {match[0][:100]}, and {self.label} image has its tools in {self.bin}"
+                yield Remark(line=probe.line, text=f"{text}: the container never gets healthy")
+
+    def of_others(self, variables: Mapping[str, Property]) -> Iterator[Remark]:
+        """Yield the variables that the start of another image reads."""
+        for label, names in _TABLE["own"].items():
+            for name in sorted(variables.keys() & set(names)) if self.label and label != self.label else ():
+                text = f"{name} sets nothing: {self.label} image does not read it, {label} does"
+                yield Remark(line=variables[name].line, text=text)
+
+    def folder_of_host(self, mounts: Iterable[Mount]) -> Iterator[Remark]:
+        """Yield that a folder of the host has to belong to the image's user."""
+        for mount in mounts:
+            if self.user and mount.keeps and not mount.source:
+                text = f"{self.label} image runs as user {self.user}, to whom the folder of the host has to belong on Linux"
+                yield Remark(line=mount.line, text=text)
+
+    def claim_of_root(self, mounts: Iterable[Mount]) -> Iterator[Remark]:
+        """Yield that a volume of Kubernetes has to be given to the image's user."""
+        for mount in mounts if self.user else ():
+            text = f"no fsGroup: where new volumes belong to root, {self.label} image cannot write as user {self.user}"
+            yield Remark(line=mount.line, text=text)
 
     def withdrawal(self, name: str, line: int) -> Iterator[Remark]:
         """Yield that an image's name is no longer published."""

@@ -179,7 +179,8 @@ def _running(root: _Mapping, node: yaml.Node, around: _GivenToContainers) -> Ite
     """Yield the brokers of compose services, of jobs' services in CI, and of the containers of a workload."""
     kind, name, namespace = _identity(root)
     if "services" in root and isinstance(root["services"], yaml.MappingNode):
-        yield from compose.described_services(root["services"], around.beside, around.override)
+        joined = any("external" in yaml_nodes.mapping(one) for one in yaml_nodes.mapping(root.get("networks")).values())
+        yield from compose.described_services(root["services"], around.beside, around.override, closed=not joined)
     elif not kind:
         yield from compose.services_of_jobs(root)
     elif kind not in _NO_BROKERS:
@@ -198,6 +199,7 @@ def _running(root: _Mapping, node: yaml.Node, around: _GivenToContainers) -> Ite
             prepared="initContainers" in _pod(spec),
             service=service,
             published=(namespace, service) not in around.headless,
+            of_root=yaml_nodes.mapping(_pod(spec).get("securityContext")).keys().isdisjoint({"fsGroup", "runAsUser"}),
             one_by_one=pods > 1 and "podManagementPolicy" not in spec and kind == "StatefulSet",
         )
         bodies = [yaml_nodes.mapping(body) for container in _containers(node, set(), 0) for body in yaml_nodes.items(container)]
