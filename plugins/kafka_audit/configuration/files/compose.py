@@ -9,7 +9,16 @@ from dataclasses import dataclass, replace
 
 import yaml
 
-from kafka_audit.configuration.files import commands, environment, images, memory, networks, yaml_nodes
+from kafka_audit.configuration.files import (
+    commands,
+    dockerfile,
+    environment,
+    images,
+    memory,
+    networks,
+    yaml_documents,
+    yaml_nodes,
+)
 from kafka_audit.configuration.files.described import Container, ContainerClient, Described, Mount
 from kafka_audit.configuration.files.java import Property
 from kafka_audit.model.linted import Remark
@@ -29,6 +38,7 @@ _WAITS = re.compile(r"wait-for|dockerize|\bnc\b|/dev/tcp")
 _HEALTH = re.compile(r"--health-cmd[\s=]+(?:\"([^\"]*)\"|'([^']*)'|(\S+))")
 _NAMED_VOLUME = re.compile(r"[A-Za-z0-9][\w.-]*")
 _MOST_PORTS, _MOST_CLIENTS = 100, 10
+_BOOLEAN = "tag:yaml.org,2002:bool"
 _BOTH = "both"  # the tag of a list whose items are those of a service and of the one that it extends
 _BUILT = "build"  # no name of an image that is known
 
@@ -83,13 +93,17 @@ def described_services(
     found: list[tuple[Described, networks.Neighbour]] = []
     clients: dict[str, list[ContainerClient]] = {}
     around: list[networks.Neighbour] = []
+    other_faults: list[Remark] = []  # of services without a broker
     others: set[str] = set()  # names of services without a broker
     shared: set[str] = set()  # and their volumes
     for service, body in services.items():
-        whole = _extended(body, services)
+        whole = _extended(body, services, beside)
         brokers = [*_service(whole, f"service {service}", host, beside)]
         own = _neighbour(service, whole, host)
         around.append(own)
+        other_faults += (
+            () if brokers else (*_odd_items(whole.get("environment")), *images.unpublished(own.image, _line_of(whole)))
+        )
         others.update(() if brokers else own.names)
         shared.update(() if brokers else (mount.source for mount in own.mounts))
         for client, named in () if brokers or "network_mode" in whole else _named_addresses(service, whole):
@@ -106,8 +120,8 @@ def described_services(
         brokers=sum(broker.replicas for broker, _ in found) if all(broker.replicas for broker, _ in found) else 0,
         closed=closed,
     )
-    for broker, own in found:
-        remarks = [*broker.remarks]
+    for place, (broker, own) in enumerate(found):
+        remarks = [*broker.remarks, *(other_faults[:_MOST_CLIENTS] if place == 0 else ())]
         if broker.inside.removeprefix("service ") in changed:
             line = min(setting.line for setting in broker.properties.values())
             remarks.append(Remark(line=line, text="judged with the override file beside this one, which Compose adds"))
@@ -186,12 +200,17 @@ def _env_file(text: str | None) -> Mapping[str, str]:
     return {setting.key: setting.value for setting in environment.parse_env_file(text or "")}
 
 
-def _extended(body: _Mapping, services: Mapping[str, _Mapping]) -> _Mapping:
-    """Return a service with what it takes from another one of its file; `extends` stays where that is elsewhere."""
+def _extended(body: _Mapping, services: Mapping[str, _Mapping], beside: _Beside) -> _Mapping:
+    """Return a service with what it takes from another one; `extends` stays where that cannot be read."""
     node = body.get("extends")
+    path = yaml_nodes.text(yaml_nodes.mapping(node).get("file"))
+    if node is not None and path is not None and (text := beside(path)) is not None:
+        roots = [yaml_nodes.mapping(root) for root in yaml_documents.composed(text)]
+        there = yaml_nodes.mapping(roots[0].get("services")) if roots else {}
+        services = {name: yaml_nodes.mapping(yaml_nodes.moved(one, node.start_mark)) for name, one in there.items()}
     name = yaml_nodes.text(node) or yaml_nodes.text(yaml_nodes.mapping(node).get("service")) or ""
     base = services.get(name)
-    if base is None or base is body or "file" in yaml_nodes.mapping(node) or "extends" in base:
+    if base is None or base is body or "extends" in base:
         return body
     return _both(base, {key: value for key, value in body.items() if key != "extends"})
 
@@ -231,7 +250,9 @@ def _own_names(body: _Mapping) -> Iterator[str]:
 def _service(body: _Mapping, inside: str, host: _Host, beside: _Beside) -> Iterator[Described]:
     """Yield the broker of a service."""
     host.assumed.clear()
+    made = _built(body, host, beside)
     variables, unknown, elsewhere = _of_env_files(body, beside)
+    variables[:0] = [replace(setting, line=yaml_nodes.line(body["build"])) for setting in made.variables]
     for name, text, line in _assignments(body.get("environment")):
         value, known = host.value(text or "")
         if text is None and name in host.variables:
@@ -242,12 +263,18 @@ def _service(body: _Mapping, inside: str, host: _Host, beside: _Beside) -> Itera
     odd = [*_odd_items(body.get("environment"))]
     image, _ = host.value(yaml_nodes.text(body.get("image")) or "")
     partial = not image and "build" not in body
-    image = _BUILT if "build" in body or partial else image
-    start = commands.start_of(_words(body), _first(body, ("entrypoint", "command")) or Property("command", "", 1))
+    image = made.image or _BUILT if "build" in body or partial else image
+    at = _first(body, ("entrypoint", "command", "build")) or Property("command", "", 1)
+    start = commands.start_of(_words(body) or made.words, at)
     if start is None:
         return
     of_image = images.image_of(image, {setting.key: setting for setting in variables})
-    elsewhere = elsewhere or _first(body, ("extends",)) or _mounted(body, of_image)
+    elsewhere = (
+        elsewhere
+        or _first(body, ("extends",))
+        or _mounted(body, of_image)
+        or (_first(body, ("build",)) if made.changed else None)
+    )
     literal = [setting.key for setting in variables if setting.key not in unknown]
     broker = environment.described_broker(
         variables,
@@ -284,6 +311,18 @@ def _service(body: _Mapping, inside: str, host: _Host, beside: _Beside) -> Itera
     yield replace(broker, remarks=tuple(remarks), replicas=_replicas(body), partial=partial, container=container)
 
 
+def _built(body: _Mapping, host: _Host, beside: _Beside) -> dockerfile.Built:
+    """Return what the Dockerfile of a service makes, nothing where it has none or it cannot be read."""
+    node = body.get("build")
+    build = yaml_nodes.mapping(node)
+    folder, _ = host.value(yaml_nodes.text(node) or yaml_nodes.text(build.get("context")) or ".")
+    text = (
+        beside(f"{folder.rstrip('/')}/{yaml_nodes.text(build.get('dockerfile')) or 'Dockerfile'}") if node is not None else None
+    )
+    given = {name: host.value(value or "")[0] for name, value, _ in _assignments(build.get("args"))}
+    return dockerfile.built(text, given) if text is not None else dockerfile.Built()
+
+
 def _of_env_files(body: _Mapping, beside: _Beside) -> tuple[list[Property], list[str], Property | None]:
     """Return the variables of `env_file` with its line, those that are not known, and it if it cannot be read."""
     node = body.get("env_file")
@@ -302,6 +341,10 @@ def _of_env_files(body: _Mapping, beside: _Beside) -> tuple[list[Property], list
 
 def _odd_items(node: yaml.Node | None) -> Iterator[Remark]:
     """Yield the items of the list of variables that set nothing, and those that Compose refuses."""
+    for name, value in yaml_nodes.mapping(node).items():
+        if value.tag == _BOOLEAN:
+            text = f"{name[:100]} needs quotes: docker-compose before release 2 refuses {yaml_nodes.text(value)} without them"
+            yield Remark(line=yaml_nodes.line(value), text=text)
     for item in yaml_nodes.items(node):
         name, equals, _ = (yaml_nodes.text(item) or "").partition("=")
         if isinstance(node, yaml.Node) and node.tag == _BOTH:

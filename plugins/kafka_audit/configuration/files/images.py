@@ -57,6 +57,8 @@ class Image:
     owns: tuple[str, ...] = ()
     withdrawn: str = "(?!)"
     published: str = ""
+    renamed: Mapping[str, str] = field(default_factory=dict)
+    renamed_since: str = "999"
     alone: bool = False  # whether it starts without any variable
     heap: str = ""  # options of the heap where the variable has none
     links: bool = False
@@ -127,12 +129,16 @@ class Image:
                 text = f"{probe.key} calls {match[0][:100]}, and {self.label} image has its tools in {self.bin}"
                 yield Remark(line=probe.line, text=f"{text}: the container never gets healthy")
 
-    def of_others(self, variables: Mapping[str, Property]) -> Iterator[Remark]:
-        """Yield the variables that the start of another image reads."""
+    def of_others(self, name: str, variables: Mapping[str, Property]) -> Iterator[Remark]:
+        """Yield the variables that the start of another image reads, or that of earlier tags."""
+        for old in sorted(variables.keys() & self.renamed.keys()):
+            if version_numbers(self.release(name) or "0") >= version_numbers(self.renamed_since):
+                text = f"{old} sets nothing: {self.label} image reads {self.renamed[old]}"
+                yield Remark(line=variables[old].line, text=text)
         for label, names in _TABLE["own"].items():
-            for name in sorted(variables.keys() & set(names)) if self.label and label != self.label else ():
-                text = f"{name} sets nothing: {self.label} image does not read it, {label} does"
-                yield Remark(line=variables[name].line, text=text)
+            for one in sorted(variables.keys() & set(names)) if self.label and label != self.label else ():
+                text = f"{one} sets nothing: {self.label} image does not read it, {label} does"
+                yield Remark(line=variables[one].line, text=text)
 
     def folder_of_host(self, mounts: Iterable[Mount]) -> Iterator[Remark]:
         """Yield that a folder of the host has to belong to the image's user."""
@@ -209,6 +215,13 @@ def image_of(name: str | None, variables: Mapping[str, Property]) -> Image:
         if name is not None and re.search(image.names, name):
             return image
     return _LIKE_BITNAMIS if any(variable.startswith(BITNAMIS_PREFIX) for variable in variables) else _UNKNOWN
+
+
+def unpublished(name: str, line: int) -> Iterator[Remark]:
+    """Yield that an image beside the broker is not published."""
+    for pattern, tags in _TABLE["gone"].items():
+        if re.search(pattern, name):
+            yield Remark(line=line, text=f"{name[:60]} is not published: {tags}")
 
 
 def is_for_data(path: str) -> bool:

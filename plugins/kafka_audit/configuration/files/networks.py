@@ -10,10 +10,11 @@ from kafka_audit.model.addresses.advertised_listeners import CONTROLLERS, INSTEA
 from kafka_audit.model.linted import Remark
 from kafka_audit.model.text import listing
 
-_MOST = 10
+_MOST, _CREATES = 10, "wurstmeister's"
 _ZOOKEEPER = "zookeeper.connect"
 _ITSELF, _ANY = frozenset({"localhost", "127.0.0.1"}), frozenset({None, "", "0.0.0.0", "::"})  # noqa: S104 -- compared
 _TOPICS, _TOPIC = "create.topics", re.compile(r"([^\s:,]{1,249}):\d{1,6}:(\d{1,4})(?=[:,\s]|$)")
+_ONE_TOPIC = re.compile(r"[\w.-]{1,249}:\d{1,6}:\d{1,4}(?::[\w, -]{0,40})?")
 _ASKED = re.compile(r"(?:--bootstrap-server[\s=\"']{1,5}|\bnc(?: -[a-z0-9]{1,5}){0,4} )([A-Za-z0-9][\w.-]{0,200})[: ](\d{2,5})")
 _BY_HTTP = re.compile(r"\b(?:curl|wget)\b[^|&;]{0,100}?[\s/](?:localhost|127\.0\.0\.1):(\d{2,5})")
 _JAAS, _STORES = (
@@ -211,7 +212,13 @@ def _other_port(service: Neighbour, port: str) -> str:
 
 
 def _too_many_replicas(broker: Described, network: Network) -> Iterator[Remark]:
-    """Yield that wurstmeister's image is to create a topic with more replicas than the file has brokers."""
+    """Yield that wurstmeister's image is to create a topic without numbers, or with more replicas than the file has brokers."""
+    named = [part.strip() for part in re.split(r"[,\n]", broker.value(_TOPICS)) if part.strip()]
+    odd = next((one for one in named if not _ONE_TOPIC.fullmatch(one)), None) if broker.ended_by == _CREATES else None
+    if odd is not None:
+        text = f"{odd[:60]} is not created: a topic is NAME:PARTITIONS:REPLICAS"
+        yield Remark(line=broker.properties[_TOPICS].line, text=text)
+        return
     servers = [address.strip().partition(":")[0] for address in broker.value(_ZOOKEEPER).partition("/")[0].split(",")]
     if network.brokers > 0 and broker.neighbours.issuperset(servers):
         for topic, replicas in _TOPIC.findall(broker.value(_TOPICS)):

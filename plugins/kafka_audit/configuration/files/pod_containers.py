@@ -20,7 +20,7 @@ from kafka_audit.model.linted import Remark
 _Mapping = Mapping[str, yaml.Node]
 _EXPORT = re.compile(r"\bexport[ \t]+(KAFKA_[A-Z0-9_]{1,200})=([^\s;&|]*)")
 _KUBERNETES = re.compile(r"(?<!\$)\$\(([A-Za-z_][A-Za-z0-9_]{0,100})\)")
-_OF_SERVICES = re.compile(r"_(?:SERVICE_(?:HOST|PORT\w*)|PORT(?:_\w+)?)$")
+_OF_SERVICES = re.compile(r"_(?:SERVICE_HOST|SERVICE_PORT|PORT)(?![A-Z0-9])")
 _NO_TEXTS = frozenset(f"tag:yaml.org,2002:{kind}" for kind in ("int", "float", "bool"))
 _SUM = re.compile(r"\$\(\([^()]*\)\)")
 _REFERRED = re.compile(r"\$[{(]([A-Za-z_][A-Za-z0-9_]{0,200})[)}]")
