@@ -38,6 +38,7 @@ _WAITS = re.compile(r"wait-for|dockerize|\bnc\b|/dev/tcp")
 _HEALTH = re.compile(r"--health-cmd[\s=]+(?:\"([^\"]*)\"|'([^']*)'|(\S+))")
 _NAMED_VOLUME = re.compile(r"[A-Za-z0-9][\w.-]*")
 _MOST_PORTS, _MOST_CLIENTS = 100, 10
+_AROUND_KAFKA = re.compile(r"KAFKA|CONNECT|ZOO|ALLOW_|SCHEMA_|KSQL")
 _BOOLEAN = "tag:yaml.org,2002:bool"
 _BOTH = "both"  # the tag of a list whose items are those of a service and of the one that it extends
 _BUILT = "build"  # no name of an image that is known
@@ -342,7 +343,7 @@ def _of_env_files(body: _Mapping, beside: _Beside) -> tuple[list[Property], list
 def _odd_items(node: yaml.Node | None) -> Iterator[Remark]:
     """Yield the items of the list of variables that set nothing, and those that Compose refuses."""
     for name, value in yaml_nodes.mapping(node).items():
-        if value.tag == _BOOLEAN:
+        if value.tag == _BOOLEAN and _AROUND_KAFKA.match(name):
             text = f"{name[:100]} needs quotes: docker-compose before release 2 refuses {yaml_nodes.text(value)} without them"
             yield Remark(line=yaml_nodes.line(value), text=text)
     for item in yaml_nodes.items(node):

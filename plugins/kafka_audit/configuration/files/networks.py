@@ -1,4 +1,4 @@
-"""What the services of a compose file say against each other: addresses that nobody has, health checks, names twice. Pure."""
+"""What the services of a compose file say against each other: addresses that no service has, health checks, names twice. Pure."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence

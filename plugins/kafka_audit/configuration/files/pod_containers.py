@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 import yaml
 
-from kafka_audit.configuration.files import commands, environment, images, memory, yaml_nodes
+from kafka_audit.configuration.files import commands, environment, images, memory, templates, yaml_nodes
 from kafka_audit.configuration.files.commands import StartKind
 from kafka_audit.configuration.files.described import Container, Described, Mount
 from kafka_audit.configuration.files.java import Property
@@ -134,7 +134,7 @@ def _written_values(body: _Mapping) -> Iterator[Remark]:
             before.add(name)
             continue
         for missing in _KUBERNETES.findall(yaml_nodes.text(value) or ""):
-            if missing not in before and not _OF_SERVICES.search(missing):
+            if f"$({missing})" != templates.PLACEHOLDER and missing not in before and not _OF_SERVICES.search(missing):
                 text = f"Kubernetes leaves $({missing[:60]}) as it is: no variable before it has that name"
                 yield Remark(line=yaml_nodes.line(value), text=text)
         before.add(name)
