@@ -109,3 +109,8 @@ def test_a_service_is_that_of_another_file_or_of_its_dockerfile(project, capsys,
     assert (file["kafka_version"][:3], lost) == said
     copied = any("COPY" in text for text in files.values())
     assert not copied or any("not judged: settings of build" in one["text"] for one in file["remarks"])
+
+
+def test_a_service_that_says_nothing_is_no_fault(said):
+    text = TABLE["healthy"]["compose of apache/kafka"]["text"]
+    assert said("compose.yaml", text.replace("services:\n", "services:\n  empty: {}\n")) != []

@@ -366,7 +366,7 @@ def _words(body: _Mapping) -> str:
 
 
 def _line(body: _Mapping) -> int:
-    return min(yaml_nodes.line(node) for node in body.values())
+    return min((yaml_nodes.line(node) for node in body.values()), default=1)
 
 
 def _line_of(body: _Mapping) -> int:
