@@ -2,7 +2,7 @@
 
 import posixpath
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from kafka_audit.configuration.files import images
@@ -30,13 +30,13 @@ class VolumeFault:
     severity: Severity = Severity.HIGH
 
 
-def volume_fault(broker: Described, container: Container, before: Sequence[Described] = ()) -> VolumeFault | None:
+def volume_fault(broker: Described, container: Container, taken: Collection[str] = ()) -> VolumeFault | None:
     """Return the first fault of a broker's volumes, None where there is none or the directories are not known.
 
     Args:
         broker: its settings and its image.
         container: what is around it.
-        before: the brokers of the same file before it.
+        taken: the places that brokers of the same file before it have.
     """
     image, container = images.image_of(broker.image, {}), replace(container, mounts=container.mounts[:_MOST])
     judged = image.label or container.file or "log.dirs" in broker.properties
@@ -47,7 +47,7 @@ def volume_fault(broker: Described, container: Container, before: Sequence[Descr
         *_replaced(broker, container),
         *_of_new_hosts(broker, container, image, kept),
         *_outside(broker, container, image, kept),
-        *_shared(broker, container, image, before),
+        *_shared(broker, taken),
         *_of_root(broker, container, image),
     )
     return next(iter(faults), None)
@@ -101,20 +101,18 @@ def _folders(broker: Described, image: Image) -> list[str]:
     return [posixpath.normpath(part.strip()) for part in text.split(",")[:_MOST] if part.strip()]
 
 
-def _places(broker: Described, image: Image) -> Iterator[tuple[str, Mount]]:
+def places(broker: Described) -> Iterator[tuple[str, Mount]]:
     """Yield the volume of each log directory, with the place in it."""
-    for path in _folders(broker, image):
-        mounts = broker.container.mounts[:_MOST] if broker.container else ()
+    mounts = broker.container.mounts[:_MOST] if broker.container else ()
+    for path in _folders(broker, images.image_of(broker.image, {})) if any(mount.source for mount in mounts) else ():
         over = [mount for mount in mounts if mount.path and _holds(mount.path, path)]
         if over and (nearest := max(over, key=lambda mount: len(mount.path))).source:
             yield posixpath.join(nearest.source, posixpath.relpath(path, posixpath.normpath(nearest.path))), nearest
 
 
-def _shared(broker: Described, container: Container, image: Image, before: Sequence[Described]) -> Iterator[VolumeFault]:
+def _shared(broker: Described, taken: Collection[str]) -> Iterator[VolumeFault]:
     """Yield that another broker has the same directory of the same volume."""
-    others = [other for other in before if other.container and other.container.own != container.own]
-    taken = {place for other in others for place, _ in _places(other, images.image_of(other.image, {}))}
-    for place, mount in _places(broker, image):
+    for place, mount in places(broker):
         if place in taken:
             fault = (
                 f"another broker of the file has the same directory of volume {mount.source[:60]}, and one of them does not start"
@@ -124,7 +122,7 @@ def _shared(broker: Described, container: Container, image: Image, before: Seque
 
 def _of_root(broker: Described, container: Container, image: Image) -> Iterator[VolumeFault]:
     """Yield that a new volume is at a folder that the image does not have: Docker makes it for root."""
-    for _, mount in _places(broker, image) if image.user and not container.user else ():
+    for _, mount in places(broker) if image.user and not container.user else ():
         owned = (*image.owns, *image.volumes)
         if mount.keeps and mount.source not in container.shared and not any(_holds(folder, mount.path) for folder in owned):
             fault = f"a new volume at {mount.path} belongs to root, and {image.label} image runs as user {image.user}"

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from kafka_audit.configuration.files.described import ANY_OPTIONS, Container, ContainerClient, Described, Mount
 from kafka_audit.configuration.files.java import Property
@@ -52,6 +53,16 @@ class Network:
     clients: Mapping[str, Sequence[ContainerClient]]
     brokers: int
     closed: bool
+
+    @cached_property
+    def zookeepers(self) -> tuple[Neighbour, ...]:
+        """The services with an image of ZooKeeper."""
+        return tuple(service for service in self.services if "zookeeper" in service.image.rpartition("/")[2])
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """All names that resolve."""
+        return frozenset[str]().union(*(service.names for service in self.services))
 
 
 _Listening = Mapping[int | None, AdvertisedListener]
@@ -164,14 +175,13 @@ def runner_remarks(broker: Described, own: Neighbour, steps: Sequence[str]) -> I
 
 def _unheard(broker: Described, own: Neighbour, network: Network) -> Iterator[Remark]:
     """Yield that the broker gives other containers a name that no service has."""
-    names = frozenset().union(*(one.names for one in network.services))
     between = broker.value("inter.broker.listener.name")
     bound = {one.listener: one.port for one in entries({KEY: broker.value(INSTEAD)})}
     ports = {client.port for client in (broker.container or Container()).clients}
     for entry in entries({KEY: broker.value(KEY)}) if network.closed else ():
         host = entry.host or ""
         used = entry.listener == between or bound.get(entry.listener, entry.port) in ports
-        foreign = host and host not in names | _ITSELF | _ANY and not re.search(r"[.:$]|\bkafka-\d", host)
+        foreign = host and host not in network.names | _ITSELF | _ANY and not re.search(r"[.:$]|\bkafka-\d", host)
         if used and foreign and not any(name in host for name in own.names):
             text = f"{entry.listener} sends containers to {host[:60]}, and no service of the file has that name"
             yield Remark(line=broker.properties[KEY].line, text=text)
@@ -181,7 +191,7 @@ def _of_zookeeper(broker: Described, own: Neighbour, network: Network) -> Iterat
     """Yield that the broker asks for ZooKeeper where none is, or that ZooKeeper alone forgets the cluster."""
     setting = broker.properties.get(_ZOOKEEPER, Property(_ZOOKEEPER, "", 1))
     servers = broker.value(_ZOOKEEPER).partition("/")[0]
-    there = [one for one in network.services if "zookeeper" in one.image.rpartition("/")[2]]
+    there = network.zookeepers
     for address in servers.split(",")[:_MOST] if servers else ():
         name, _, port = address.strip().rpartition(":")
         service = next((one for one in network.services if name in one.names), None)
