@@ -1,4 +1,4 @@
-"""What is in one state until it is done: topics in deletion, leaders that are away, and group coordinators that load partitions."""
+"""What is in one state until it is done: topics in deletion, leaders that are away, and coordinators that load partitions."""
 
 from collections.abc import Iterable, Iterator
 
