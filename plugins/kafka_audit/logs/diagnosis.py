@@ -12,10 +12,10 @@ from typing import Any
 
 from kafka_audit.clients.secrets.masking import masked
 from kafka_audit.collect.logs.lines import Stamp
-from kafka_audit.logs.tally import Event, LogTally, NodeTally, Seen, is_ordinary, nodes_of
+from kafka_audit.logs.tally import Event, LogTally, NodeTally, Seen, nodes_of
 from kafka_audit.model.finding import Severity
 from kafka_audit.model.text import LONGEST_HEADLINE, clean, counted, listing, our_line, start_upper
-from kafka_audit.says.catalogue import meanings
+from kafka_audit.says.catalogue import is_ordinary, meanings
 from kafka_audit.says.log_faults import LogFault, log_faults, step_command, with_values
 from kafka_audit.says.process_lines import FAILED, SIGNAL, STARTED, STARTING, STOPPED, ProcessRun, process_runs
 
@@ -69,7 +69,7 @@ def log_document(tally: LogTally, redact: Callable[[str], str] = str) -> dict[st
     causes = [_of_other(cause, nodes) for cause in found if not (cause.fault.lasts and cause.values.get("other") in stopped)]
     leading, behind = _leading([cause for cause in causes if not cause.past])
     return {
-        "nodes": [_node(name, node, causes) for name, node in nodes.items()],
+        "nodes": [_node(name, node, causes) for name, node in nodes.items() if not _is_foreign(node)],
         "order": _order(nodes),
         "incidents": [_incident(cause, behind.get(id(cause), ()), shown, quoted) for cause in leading],
         "earlier": [shown(f"{cause.headline}{_at(cause.seen.last)}") for cause in causes if cause.past],
@@ -94,11 +94,16 @@ def exit_code(document: Mapping[str, Any]) -> int:
     return 3 if document["incidents"] else 4 if open_ends else 0
 
 
+def _is_foreign(node: NodeTally) -> bool:
+    """Return whether all that a log has is of other programs."""
+    return not (node.meanings or node.faults or node.roles or node.unknown) and sum(node.others.values()) >= node.lines > 0
+
+
 def _causes(name: str, node: NodeTally, nodes: Mapping[str, NodeTally], turns: Mapping[str, Sequence[int]]) -> Iterator[LogCause]:
     for (fault, values), seen in node.faults.items():
         lasted = (seen.last.ms - seen.first.ms) / 1000 if seen.first and seen.last else 0.0
         until_end = (node.last.ms - seen.last.ms) / 1000 if node.last and seen.last else 0.0
-        span = (node.last.ms - node.first.ms) / 1000 if node.last and node.first else 0.0
+        span = (max(node.last.ms, seen.last.ms if seen.last else 0) - node.first.ms) / 1000 if node.last and node.first else 0.0
         silent = max(_SILENT_S, _OFTEN * lasted / (seen.count - 1)) if seen.count > 1 else _ALONE_S
         plain = {key: clean(masked(value), _LONGEST_VALUE) for key, value in values}
         peer = next((one for one in nodes if one.rpartition(" ")[2] == plain.get("other")), "")
@@ -110,7 +115,7 @@ def _causes(name: str, node: NodeTally, nodes: Mapping[str, NodeTally], turns: M
         if over and peer and _at_a_turn(seen, peer, {}, turns):
             continue  # what others saw of a node while it started or stopped
         brief = fault.lasts and lasted < fault.quiet_s
-        if brief and seen.count == 1:
+        if brief and seen.count == 1 and span > _LONG_S:  # alone in what is more than a pasted piece
             continue
         often = seen.count >= _OFTEN and lasted >= _LONG_S and until_end <= _LONG_S  # as far as the log goes
         last = seen.count > 1 and until_end <= _LONG_S and not over and _outlasts_turns(seen, name, dict(values), turns)

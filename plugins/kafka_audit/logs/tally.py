@@ -8,7 +8,6 @@ from typing import NamedTuple, TypeVar
 
 from kafka_audit.collect.logs.lines import Stamp, line_stamp
 from kafka_audit.collect.logs.pieces import SETTINGS, LogFile, LogPiece, LogStream
-from kafka_audit.says.catalogue import meanings
 from kafka_audit.says.log_faults import LogFault, log_faults
 from kafka_audit.says.others import program_of
 from kafka_audit.says.process_lines import event_in, part_in
@@ -256,23 +255,20 @@ def _read_shape(text: str) -> Shape:
     read = [read_record(record) for record in records(text)]
     found = [template.meaning for one in read for template in (*one.found, *(t for below in one.below for t in below))]
     levels = {one.record.level for one in read}
-    program = next((known.name for one in read if (known := program_of(one.record)) is not None), "") if not found else ""
+    program = next((known for one in read if (known := program_of(one.record)) is not None), None) if not found else None
     return Shape(
         meanings=tuple(dict.fromkeys(found)),
-        faults=tuple(fault for fault in log_faults() if fault.values_in(text) is not None),
+        faults=tuple(fault for fault in log_faults() if fault.values_in(text) is not None)
+        if program is None or program.may_show_faults
+        else (),
         ended=tuple(fault for fault in log_faults() if fault.over is not None and fault.over.search(text)),
         bad=bool(levels & {"ERROR", "FATAL"}),
         known=bool(found) or not levels & {"ERROR", "FATAL", "WARN"},
-        program=program,
+        program=program.name if program else "",
         event=event_in(first),
         roles=tuple(role for role, pattern in _ROLES if pattern.search(first)),
         names_node=_OWN_ID.search(first) is not None,
     )
-
-
-def is_ordinary(name: str) -> bool:
-    """Return whether a meaning is ordinary or says nothing by itself."""
-    return meanings()[name].kind not in {"sign", "consequence"}
 
 
 def nodes_of(tally: LogTally) -> Mapping[str, NodeTally]:

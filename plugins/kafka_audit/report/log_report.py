@@ -30,7 +30,8 @@ def verdict(document: Document) -> str:
         more = f" ({counted(len(incidents) - 1, 'more cause')} below)" if len(incidents) > 1 else ""
         return f"{incidents[0]['headline']}{more}"
     if document["signs"] or any(one["error"] for one in document["unknown"]):
-        return "No known fault fits; these logs have errors"
+        first = f": {document['signs'][0]['says'].removesuffix('.')}" if document["signs"] else "; these logs have errors"
+        return f"No known fault fits{first}"
     if document["not_read"]:
         return "No fault was found in what was read"
     return "No fault was found in these logs" if document["nodes"] else "No line of Kafka or ZooKeeper was found"

@@ -96,6 +96,11 @@ def meanings() -> Mapping[str, Meaning]:
     return MappingProxyType(found)
 
 
+def is_ordinary(name: str) -> bool:
+    """Return whether a meaning is ordinary or says nothing by itself."""
+    return meanings()[name].kind not in {"sign", "consequence"}
+
+
 def _of_room(room: str) -> Iterator[tuple[str, Meaning]]:
     data: Mapping[str, Any] = package_yaml(__package__, "meanings", f"{room}.yaml")
     for name, fields in data["meanings"].items():

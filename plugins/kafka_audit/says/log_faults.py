@@ -91,6 +91,12 @@ def log_faults() -> tuple[LogFault, ...]:
     return tuple(_faults())
 
 
+def shown_by(text: str) -> LogFault | None:
+    """Return the most special fault that a line with the exceptions below it shows by itself; one that may pass is none."""
+    faults = (fault for fault in log_faults() if not (fault.lasts or fault.quiet_s or fault.is_risk or fault.least > 1))
+    return min((fault for fault in faults if fault.values_in(text) is not None), key=lambda fault: fault.general, default=None)
+
+
 def _faults() -> Iterator[LogFault]:
     for family in FAMILIES:
         for path in sorted(files(__package__).joinpath(family).iterdir(), key=lambda one: one.name):

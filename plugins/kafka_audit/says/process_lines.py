@@ -27,6 +27,7 @@ _EVENTS = tuple(
             (
                 r"\bstarting \(kafka\.server\.KafkaServer\)|from SHUTDOWN to STARTING|\] Starting controller \(kafka\.server\."
                 r"|Registered `?kafka:type=kafka\.Log4jController`? MBean|Starting quorum peer, myid"
+                r"|Starting server \(org\.apache\.zookeeper|\bZooKeeperServerMain@\d{1,5}\] - Starting server"
             ),
         ),
         (STARTED, r"\] started \(kafka\.server\.KafkaServer\)|from STARTING to STARTED|Kafka Server started"),

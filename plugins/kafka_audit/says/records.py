@@ -27,8 +27,11 @@ _LOGGER_LAST = re.compile(
     r"(?::\d{1,6})?\)(?: \[[^\]]{0,200}\])?$"
 )
 _LOGGER_FIRST = re.compile(
-    r"(?:\[[^\]]{1,200}\] )?(?P<logger>(?:[a-z]\w{0,40}\.){1,12}[A-Z][\w$]{1,100})(?::\d{1,6})?(?: ?[-:]|\]) "
+    r"(?:\d{1,10} --- )?(?:\[[^\]]{0,200}\] {1,3}){0,3}(?P<logger>(?:[a-z]\w{0,40}\.){1,12}[A-Z][\w$]{1,100})"
+    r"(?::\d{1,6})?(?: {0,40}[-:]|\]) "
 )
+_THREAD_FIRST = re.compile(r"\[[^\]]{1,120}\] (?=(?:TRACE|DEBUG|INFO|WARN|ERROR) (?:[a-z]\w{0,40}\.){1,12}[A-Z])")  # slf4j-simple
+_ABBREVIATED = re.compile(r"o\.a\.(?=[kz]\.)")  # of Spring Boot
 _FRAME = re.compile(r"\s{1,20}at [\w.$<>/]{1,300}\(|\s{0,20}\.\.\. \d{1,6} (?:more|common frames)")
 _EXCEPTION = re.compile(r"(?:^|[ :(])(?P<name>(?:[a-zA-Z_]\w{0,60}\.){0,12}[A-Z][\w$]{0,100}(?:Exception|Error))(?=$|[:)\s])")
 _FIELDS = {
@@ -52,6 +55,11 @@ class Record:
     further: list[str] = field(default_factory=list)  # lines below it, if the message was wrapped
     exceptions: list[tuple[str, str]] = field(default_factory=list)  # simple name and message, the cause last
     has_head: bool = False  # whether a time or a level is in front
+
+    @property
+    def with_exceptions(self) -> str:
+        """The line and what stands below it."""
+        return "\n".join((self.whole, *self.further, *(f"{name}: {message}" for name, message in self.exceptions)))
 
 
 def records(pasted: str) -> list[Record]:
@@ -110,7 +118,7 @@ def _record(line: str) -> Record:
     if line.startswith("{"):
         return _of_json(line)
     text, level, logger = line, "", ""
-    time = _TIME.match(line)
+    time = _TIME.match(line) or _THREAD_FIRST.match(line)
     rest = line[time.end() :].lstrip(" -") if time else line
     found = _LEVEL.search(rest[:_HEAD])
     # without a time, only a level that comes first is one: messages have such words, too
@@ -122,8 +130,8 @@ def _record(line: str) -> Record:
         logger, text = at["logger"], rest[at.end() :].lstrip(" -")
     elif (last := _LOGGER_LAST.search(text)) and not last["logger"].endswith(("Exception", "Error")):
         logger, text = last["logger"], text[: last.start()]
-    elif (time or level) and (first := _LOGGER_FIRST.match(text)):
-        logger, text = first["logger"], text[first.end() :].lstrip(" -")
+    elif (time or level) and (first := _LOGGER_FIRST.match(text)) and not first["logger"].endswith(("Exception", "Error")):
+        logger, text = _ABBREVIATED.sub("org.apache.", first["logger"]), text[first.end() :].lstrip(" -")
     return Record(line, text, line, _LEVELS.get(level, level), logger, has_head=bool(time or level))
 
 

@@ -12,11 +12,12 @@ from kafka_audit.model.commands import named_placeholders
 from kafka_audit.model.errors import UsageError
 from kafka_audit.model.package_yaml import LOADER
 from kafka_audit.model.text import LONGEST, did_you_mean
-from kafka_audit.report.plain_text.lines import line_text
+from kafka_audit.report.plain_text.lines import fault_of, line_text
 from kafka_audit.report.symptoms import SymptomPage, symptom_pages
 from kafka_audit.report.symptoms.markdown import page_markdown
 from kafka_audit.report.symptoms.search import find_pages, is_clear
 from kafka_audit.report.text import wrap
+from kafka_audit.says.catalogue import is_ordinary
 from kafka_audit.says.others import program_of
 from kafka_audit.says.reading import ReadLine, read_pasted
 
@@ -55,12 +56,12 @@ def explained(checks: Mapping[str, Check], words: str, *, width: int, color: boo
     if not words.strip() or words.upper() in checks or (name and _by_word(checks, words)):
         return Explanation(check_text(find_check(checks, words), width=width, color=color))
     answers = read_pasted(words)
-    known = [answer for answer in answers if answer.found or answer.below]
+    known = [answer for answer in answers if answer.found or answer.below or fault_of(answer)]
     found = find_pages(words)
     if known:
         page = _page_of_lines(words, answers)
         text = line_text(checks, answers, width=min(width, _WIDEST_PROSE))
-        further = symptom_text(checks, page, width=width, color=color, similar=found[1:4]) if page else ""
+        further = symptom_text(checks, page, width=width, color=color) if page else ""
         return Explanation(f"{text}\n\n{further}".rstrip())
     other = any(map(_of_another_program, answers)) or (_EXCEPTION.match(words) is not None and not _has_message(found, words))
     if found and is_clear(words) and not other and not (name and _near(checks, words)):
@@ -78,9 +79,12 @@ _TYPE_MORE = "Type more of the message, or `kafka-audit explain` for the list of
 def _page_of_lines(words: str, answers: Sequence[ReadLine]) -> SymptomPage | None:
     """Return the page of a line whose meaning is known, if there is one that has the message, or the text of the exception."""
     page = next(iter(find_pages(words)), None)
-    if page is None or len(answers) > 1 or not is_clear(words):
+    known = [*answers[0].found, *(one for below in answers[0].below for one in below)]
+    if page is None or len(answers) > 1 or not is_clear(words) or fault_of(answers[0]):
         return None
-    texts = [found.text for found in (*answers[0].found, *(one for below in answers[0].below for one in below))]
+    if all(is_ordinary(found.meaning) for found in known) or (answers[0].record.exceptions and not answers[0].below):
+        return None  # another exception is another fault
+    texts = [found.text for found in known]
     parts = {max(text.split("…"), key=len).strip() for text in texts}
     shares = any(len(part) >= _TELLING and part in message for part in parts for message in page.messages)
     messages = (part.strip() for message in page.messages for part in message.split("…"))

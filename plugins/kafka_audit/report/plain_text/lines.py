@@ -3,9 +3,10 @@
 from collections.abc import Iterator, Mapping, Sequence
 
 from kafka_audit.checks import Check
-from kafka_audit.model.text import clean
+from kafka_audit.model.text import LONGEST_HEADLINE, clean, our_line
 from kafka_audit.report.text import wrap
 from kafka_audit.says.catalogue import Template, meanings
+from kafka_audit.says.log_faults import LogFault, shown_by, with_values
 from kafka_audit.says.others import program_of
 from kafka_audit.says.reading import ReadLine
 
@@ -18,6 +19,7 @@ _KINDS = {
     "nothing": "it says nothing on its own",
 }
 _SHOWN = 160  # characters of a pasted line
+_LONGEST_WHY = 600
 _INDENT, _HANGING = "  ", " " * 14
 
 
@@ -31,8 +33,9 @@ def line_text(checks: Mapping[str, Check], answers: Sequence[ReadLine], *, width
 
 
 def _answer(checks: Mapping[str, Check], answer: ReadLine, width: int) -> Iterator[str]:
+    fault = fault_of(answer)
     if not answer.found and not answer.below:
-        yield from _unknown(answer, width)
+        yield from _unknown(answer, width) if fault is None else _fault(answer, fault, width)
         return
     if len(answer.found) > 1:
         part = "part of a " if answer.cut else ""
@@ -46,6 +49,25 @@ def _answer(checks: Mapping[str, Check], answer: ReadLine, width: int) -> Iterat
         yield from ["", "Below it:"] if answer.found else []
         for template in found:
             yield from _template(checks, template, width)
+    if fault is not None:
+        yield ""
+        yield from _fault(answer, fault, width)
+
+
+def fault_of(answer: ReadLine) -> LogFault | None:
+    """Return the fault that a line shows by itself; a line of another program that Kafka does not run in shows none."""
+    program = None if answer.found else program_of(answer.record)
+    return shown_by(answer.record.with_exceptions) if program is None or program.may_show_faults else None
+
+
+def _fault(answer: ReadLine, fault: LogFault, width: int) -> Iterator[str]:
+    """Yield what `kafka-audit logs` names by such a line."""
+    values = {key: clean(value, _SHOWN) for key, value in (fault.values_in(answer.record.with_exceptions) or {}).items()}
+    node = {"node": "the node", "peer": f"node {values.get('other', '')}"}
+    yield f"It shows: {our_line(fault.headline_of({**values, **node}), LONGEST_HEADLINE)}"
+    yield ""
+    yield from wrap(our_line(with_values(fault.why, {**values, **node}), _LONGEST_WHY), width, _INDENT, _INDENT)
+    yield from wrap("Steps       kafka-audit logs FILE", width, _INDENT, _HANGING)
 
 
 def _template(checks: Mapping[str, Check], template: Template, width: int) -> Iterator[str]:
