@@ -23,8 +23,8 @@ _WORTH = (
     rb"WARN|ERROR|FATAL|SEVERE|\"warn\"|\"error\"|\"fatal\"|Exception|OutOfMemory|starting \(kafka|started \(kafka|Server started"
     rb"|SHUTDOWN|shut(?:ting)? down|signal|Kafka version|KafkaConfig values|Fencing|unfence|is Denied|ailed authentication"
     rb"|Log4jController|Starting controller|unregistered|Unable to register|STALE_BROKER|Session expired"
-    rb"|connection setup timeout|due to request timeout"
-    rb"|myid|ZooKeeperServerMain|is out of range|ed as the controller|\) Pause |: error: |deleted brokers: \d|Newly added brokers: \d|New topics: \["
+    rb"|connection setup timeout|due to request timeout|ZooKeeperServerMain"
+    rb"|myid|is out of range|ed as the controller|\) Pause |: error: |deleted brokers: \d|Newly added brokers: \d|New topics: \["
     rb"|replicas=\[\d+\]|with config: HashMap\(\)|entityPath: brokers/|Updating broker|cluster configuration : |throttled\.rate"
     rb"|unclean\.leader\.election\.enable [-t]|min\.insync\.replicas [-t]|cleanup\.policy [-t]|Acl change noti"
 ).split(b"|")
