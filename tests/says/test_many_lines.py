@@ -8,7 +8,7 @@ import pytest
 from kafka_audit.checks import catalogue
 from kafka_audit.cli import main
 from kafka_audit.report.plain_text.explain import explained
-from kafka_audit.report.plain_text.lines import fault_of, line_text
+from kafka_audit.report.plain_text.lines import fault_shown, line_text
 from kafka_audit.says.others import program_of
 from kafka_audit.says.reading import read_pasted
 from says.test_reading import FOREIGN, LAYOUTS, TIME, WARNED, plain, rendered
@@ -114,10 +114,10 @@ def test_200_lines_of_other_programs_are_named_or_not_known():
         found = explained(checks, line, width=100, color=False)
         answers = read_pasted(line)
         of_client = any(known.client for answer in answers if (known := program_of(answer.record)))
-        if found.fits and not of_client and not any(map(fault_of, answers)):  # a fault that is about this very line
+        if found.fits and not of_client and not any(map(fault_shown, answers)):  # a fault that is about this very line
             wrong.append((line, found.text.splitlines()[0]))
     assert wrong == []
-    shown = {fault.name for line in FOREIGN for answer in read_pasted(line) if (fault := fault_of(answer))}
+    shown = {fault.name for line in FOREIGN for answer in read_pasted(line) if (fault := fault_shown(answer))}
     assert shown <= {"java_too_old", "jvm_without_memory", "killed_by_its_host", "out_of_memory"}  # they end any process
 
 

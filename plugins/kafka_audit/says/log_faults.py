@@ -91,7 +91,7 @@ def log_faults() -> tuple[LogFault, ...]:
     return tuple(_faults())
 
 
-def shown_by(text: str) -> LogFault | None:
+def first_shown(text: str) -> LogFault | None:
     """Return the most special fault that a line with the exceptions below it shows by itself; one that may pass is none."""
     faults = (fault for fault in log_faults() if not (fault.lasts or fault.quiet_s or fault.is_risk or fault.least > 1))
     return min((fault for fault in faults if fault.values_in(text) is not None), key=lambda fault: fault.general, default=None)

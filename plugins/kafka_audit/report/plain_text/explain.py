@@ -12,7 +12,7 @@ from kafka_audit.model.commands import named_placeholders
 from kafka_audit.model.errors import UsageError
 from kafka_audit.model.package_yaml import LOADER
 from kafka_audit.model.text import LONGEST, did_you_mean
-from kafka_audit.report.plain_text.lines import fault_of, line_text
+from kafka_audit.report.plain_text.lines import fault_shown, line_text
 from kafka_audit.report.symptoms import SymptomPage, symptom_pages
 from kafka_audit.report.symptoms.markdown import page_markdown
 from kafka_audit.report.symptoms.search import find_pages, is_clear
@@ -56,7 +56,7 @@ def explained(checks: Mapping[str, Check], words: str, *, width: int, color: boo
     if not words.strip() or words.upper() in checks or (name and _by_word(checks, words)):
         return Explanation(check_text(find_check(checks, words), width=width, color=color))
     answers = read_pasted(words)
-    known = [answer for answer in answers if answer.found or answer.below or fault_of(answer)]
+    known = [answer for answer in answers if answer.found or answer.below or fault_shown(answer)]
     found = find_pages(words)
     if known:
         page = _page_of_lines(words, answers)
@@ -80,7 +80,7 @@ def _page_of_lines(words: str, answers: Sequence[ReadLine]) -> SymptomPage | Non
     """Return the page of a line whose meaning is known, if there is one that has the message, or the text of the exception."""
     page = next(iter(find_pages(words)), None)
     known = [*answers[0].found, *(one for below in answers[0].below for one in below)]
-    if page is None or len(answers) > 1 or not is_clear(words) or fault_of(answers[0]):
+    if page is None or len(answers) > 1 or not is_clear(words) or fault_shown(answers[0]):
         return None
     if all(is_ordinary(found.meaning) for found in known) or (answers[0].record.exceptions and not answers[0].below):
         return None  # another exception is another fault

@@ -6,7 +6,7 @@ from kafka_audit.checks import Check
 from kafka_audit.model.text import LONGEST_HEADLINE, clean, our_line
 from kafka_audit.report.text import wrap
 from kafka_audit.says.catalogue import Template, meanings
-from kafka_audit.says.log_faults import LogFault, shown_by, with_values
+from kafka_audit.says.log_faults import LogFault, first_shown, with_values
 from kafka_audit.says.others import program_of
 from kafka_audit.says.reading import ReadLine
 
@@ -33,7 +33,7 @@ def line_text(checks: Mapping[str, Check], answers: Sequence[ReadLine], *, width
 
 
 def _answer(checks: Mapping[str, Check], answer: ReadLine, width: int) -> Iterator[str]:
-    fault = fault_of(answer)
+    fault = fault_shown(answer)
     if not answer.found and not answer.below:
         yield from _unknown(answer, width) if fault is None else _fault(answer, fault, width)
         return
@@ -54,10 +54,10 @@ def _answer(checks: Mapping[str, Check], answer: ReadLine, width: int) -> Iterat
         yield from _fault(answer, fault, width)
 
 
-def fault_of(answer: ReadLine) -> LogFault | None:
+def fault_shown(answer: ReadLine) -> LogFault | None:
     """Return the fault that a line shows by itself; a line of another program that Kafka does not run in shows none."""
     program = None if answer.found else program_of(answer.record)
-    return shown_by(answer.record.with_exceptions) if program is None or program.may_show_faults else None
+    return first_shown(answer.record.with_exceptions) if program is None or program.may_show_faults else None
 
 
 def _fault(answer: ReadLine, fault: LogFault, width: int) -> Iterator[str]:
