@@ -96,7 +96,8 @@ def exit_code(document: Mapping[str, Any]) -> int:
 
 def _is_foreign(node: NodeTally) -> bool:
     """Return whether all that a log has is of other programs."""
-    return not (node.meanings or node.faults or node.roles or node.unknown) and sum(node.others.values()) >= node.lines > 0
+    said = node.meanings or node.faults or node.roles or node.unknown or node.events
+    return not said and sum(node.others.values()) >= node.lines > 0
 
 
 def _causes(name: str, node: NodeTally, nodes: Mapping[str, NodeTally], turns: Mapping[str, Sequence[int]]) -> Iterator[LogCause]:
