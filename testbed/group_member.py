@@ -1,9 +1,9 @@
 """A member of a group that lives as long as the process: ``group_member.py KIND``, a JSON object on the first line of stdin.
 
-Run as a script inside the worker host. Kinds: ``blocked`` is a consumer of the classic protocol whose poll loop stands still once
-it has partitions, while its heartbeats go on; ``polls`` is one that polls. ``keeps`` is one of the consumer protocol (KIP-848)
-that gives up none of its partitions, ``gives`` one that does. Prints ``ready`` once it has partitions, or waits for some. When it
-is ended, it leaves the group.
+`start_member` runs it as a script inside the worker host. Kinds: ``blocked`` is a consumer of the classic protocol whose poll
+loop stands still once it has partitions, while its heartbeats go on; ``polls`` is one that polls. ``keeps`` is one of the
+consumer protocol (KIP-848) that gives up none of its partitions, ``gives`` one that does. Prints ``ready`` once it has
+partitions, or waits for some. When it is ended, it leaves the group.
 """
 
 import json
@@ -16,18 +16,39 @@ import uuid
 import zipfile
 from importlib import import_module
 from pathlib import Path
+from subprocess import Popen
 from typing import Any
 
 from kafka import KafkaConsumer
 from kafka.protocol.api_message import ApiMessage
 from kafka.protocol.metadata import FindCoordinatorRequest
 
+from testbed.bed import Bed
 from testbed.broker_client import send
+from testbed.brokers import BaseCluster
+from testbed.hosts import HERE
+from testbed.jars import kafka_jars
 
 HOUR_MS = 3_600_000
+A_DAY_S = 86_400
+CLASSIC = ("blocked", "polls")
 JOINS, LEAVES = 0, -1
 NOT_COORDINATOR = (14, 15, 16)
 BEAT_S = 1.0
+
+
+def start_member(bed: Bed, cluster: BaseCluster, kind: str, group: str, topic: str) -> Popen[str]:
+    """Start a member of a group, and wait until it has partitions or waits for some; ended, it leaves the group.
+
+    Raises:
+        BedError: it ended instead.
+    """
+    release = cluster.plan.version
+    of_kind = {} if kind in CLASSIC else {"jar": str(kafka_jars(release) / f"kafka-clients-{release}.jar")}
+    addresses = [broker.address for broker in cluster.brokers.values()]
+    line = json.dumps({"addresses": addresses, "group": group, "topic": topic, **of_kind})
+    script = [sys.executable, "-P", str(HERE / "script.py"), str(A_DAY_S), str(HERE / "group_member.py"), kind]
+    return bed.stay(bed.worker, script, line=line)
 
 
 def ready() -> None:
@@ -120,7 +141,7 @@ def main() -> None:
     logging.disable(logging.CRITICAL)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit())
     arguments = json.loads(sys.stdin.readline())
-    if sys.argv[1] in {"blocked", "polls"}:
+    if sys.argv[1] in CLASSIC:
         classic(blocked=sys.argv[1] == "blocked", **arguments)
     else:
         modern(keeps=sys.argv[1] == "keeps", **arguments)

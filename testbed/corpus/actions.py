@@ -24,6 +24,7 @@ from testbed.corpus.tools import filled, printed_commands
 from testbed.disks import CHECKPOINT_SECONDS, add_disk
 from testbed.errors import BedError
 from testbed.faults import cross_forwards, cut_from_quorum, heal_quorum, rolling_restart, stale_leader, start_second_process
+from testbed.group_member import start_member
 from testbed.kraft import CONTROLLER_PORT
 from testbed.log_segments import write_offset_commits
 from testbed.migration import Migration
@@ -486,6 +487,13 @@ def produce(scene: Scene, topic: str, partition: int, megabytes: int = 1) -> Non
 def hang_transaction(scene: Scene, topic: str, partition: int) -> None:
     """Begin a transaction that no client ends."""
     topics.hang_transaction(scene.cluster, topic, partition)
+
+
+@action
+def add_member(scene: Scene, kind: str, group: str, topic: str) -> None:
+    """Start a member of a group, of a kind of `group_member`; `revert` ends it."""
+    process = start_member(scene.bed, scene.cluster, kind, group, topic)
+    scene.undo += [process.wait, process.terminate]  # the last one first
 
 
 @action

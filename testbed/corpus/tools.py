@@ -29,8 +29,9 @@ CLASSES = {
     "kafka-topics.sh": "TopicCommand",
     "kafka-transactions.sh": "TransactionsCommand",
     "zookeeper-security-migration.sh": "ZkSecurityMigrator",
+    "zookeeper-shell.sh": "ZooKeeperMainWithTlsSupportForKafka",
 }
-_ZOOKEEPER = {"zookeeper-security-migration.sh"}
+_ZOOKEEPER = {"zookeeper-security-migration.sh", "zookeeper-shell.sh"}
 """The tools that connect to ZooKeeper: they log in by the JVM's options, and know no ``--command-config``."""
 _PLACEHOLDER = re.compile(r"(?<![\w:-])[A-Z][A-Z_]+(?![\w-])")
 _OURS = frozenset({"DEBUG"})
@@ -88,6 +89,8 @@ class Tools:
             message = f"the bed does not run {script}"
             raise BedError(message)
         secured, login = self._cluster.secured, list[str]()
+        if script == "zookeeper-shell.sh":  # as the script puts it in front
+            arguments = ["-server", *arguments]
         if secured and script in _ZOOKEEPER:
             login = secured.zookeeper_login()
         elif _LOGIN & {*arguments}:

@@ -71,6 +71,7 @@ def _wanted(cluster: BaseCluster, contents: Contents) -> dict[str, Any]:
     security = secured.security if secured else None
     made = topics(contents.topics, len(brokers))
     short_lived = [{**made[0], "name": f"short-lived-{number}"} for number in range(3)]
+    limited = {*contents.users} - {quota["entity"].get("user") for quota in QUOTAS}
     invoices, _, replays, quiet = USED
     return {
         "client": {"bootstrap.servers": ",".join(brokers)} | (secured.java_client() if secured else {}),
@@ -82,9 +83,9 @@ def _wanted(cluster: BaseCluster, contents: Contents) -> dict[str, Any]:
         "replayed": replays,
         "quiet": quiet,
         "replayed_age_ms": _DAY_MS if contents.replays else 0,
-        "quotas": QUOTAS,
+        "quotas": [*QUOTAS, *({"entity": {"user": user}, "limits": {"producer_byte_rate": 1e8}} for user in limited)],
         "acls": [acl.as_list() for acl in (*auditor_grants(), *acls(contents.acls))] if security and security.authorizer else [],
-        "scram_users": SCRAM_USERS if security and security.scram_mechanisms else [],
+        "scram_users": [*dict.fromkeys((*SCRAM_USERS, *contents.users))] if security and security.scram_mechanisms else [],
         "groups": GROUPS,
         "kinds": () if cluster.plan.release.zookeeper else KINDS,
     }

@@ -96,11 +96,13 @@ class Contents:
         topics: how many, odd names first.
         acls: how many, where there is an authorizer.
         replays: whether transactions write records that are a day old.
+        users: SCRAM users besides, where these log in, each with a quota.
     """
 
     topics: int = TOPICS
     acls: int = ACLS
     replays: bool = True
+    users: tuple[str, ...] = ()
 
 
 WHOLE = Contents()

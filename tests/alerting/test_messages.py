@@ -51,7 +51,7 @@ def test_a_new_incident_says_what_why_and_what_to_do(story):
     assert lines[0] == rendering.subject(alert)
     assert lines[0].startswith("[NEW] prod: Broker 1 is cut off")
     assert "CRITICAL, measured, KA302. Since 14 Sep 06:00 UTC, 1 audit." in lines
-    assert "NEW      KA105 KA302 broker/1" in lines
+    assert "NEW      broker/1: broker missing from view and inter broker endpoint\n         unreachable\n" in text
     assert any(line.startswith("COVERAGE 32 of 32 reads answered") for line in lines)
     assert {"  WHY", "  DO"} <= set(lines)
     assert lines[-3:] == [
@@ -109,8 +109,8 @@ def test_what_is_worse_ongoing_and_over_is_told_apart(story):
     assert worse.facts == (
         "CRITICAL, measured, KA302. Since 14 Sep 06:00 UTC, 2 audits.",
         "Worse than in the alert of 14 Sep 06:00 UTC: now broker 3 too.",
-        "NEW      KA105 KA302 broker/3",
-        "ONGOING  KA105 KA302 broker/1",
+        "NEW      broker/3: broker missing from view and inter broker endpoint unreachable",
+        "ONGOING  broker/1: broker missing from view and inter broker endpoint unreachable",
         "COVERAGE 32 of 32 reads answered",
     )
     assert not worse.first
@@ -118,7 +118,7 @@ def test_what_is_worse_ongoing_and_over_is_told_apart(story):
     assert over.subject.startswith("[RESOLVED] prod: resolved after 12 h: Brokers 1 and 3 are cut off")
     assert over.facts[:2] == (
         "It lasted 12 h, from 14 Sep 06:00 UTC, 2 audits.",
-        "RESOLVED KA105 KA302 broker/1; KA105 KA302 broker/3",
+        "RESOLVED broker/1 and broker/3: broker missing from view and inter broker endpoint unreachable",
     )
     assert (over.reasons, over.command) == ("", "")
     assert over.key == worse.key

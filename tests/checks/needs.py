@@ -17,6 +17,7 @@ from kafka_audit.differences.found import Differences
 from kafka_audit.differences.tables import (
     DIFFERENCES,
     FormerLeaderState,
+    KeptTopic,
     ListCount,
     ReassignedState,
     ReplicaFault,
@@ -153,7 +154,7 @@ def without(view: ClusterView, table: type[Row]) -> ClusterView:
 def required(found: Dependence, registered: Tables) -> Iterator[type[Row]]:
     """Yield what a dependence adds to `needs`, which stays silent of what stands in for the registered tables among them."""
     stand_ins = OF_KRAFT | (OF_KRAFT_ADDRESSES if RegisteredEndpoint in registered else frozenset())
-    compared = {ViewDifference, ListCount, TopicIdDifference}
+    compared = {ViewDifference, ListCount, KeptTopic, TopicIdDifference}
     table, kraft = found.table, found.kraft
     tables = stored_tables(table)
     if table in {ReplicaState, ReplicaFault, ReplicaGap}:

@@ -4,6 +4,7 @@ log_dirs:   by broker id and path what differs from a dir in use: {error, total,
             `held` is in GiB, `offsets` in MiB; `future` is {topic-partition: [offset lag, size]}, `holds` the partitions in one
             of several dirs by topic (not there: of an old snapshot). A broker that is not named has one dir, `/data`.
 copied:     by topic-partition and broker id, the bytes of replicas that are copied (not there: of an old snapshot).
+tiered:     by topic-partition of a topic with remote storage {tiered, local, end, bytes, segment}, as its leader has it.
 leadership: answers to ListOffsets that nobody would expect: {broker, of: topic-partition, error, listed: whether a view lists it
             as offline}, and by `asked` of a broker id what differs from the counts that follow from the topics; `unasked` are
             brokers that nothing was asked.
@@ -36,6 +37,7 @@ from kafka_audit.model.tables import (
     OldTransaction,
     RebalancingGroup,
     Row,
+    TieredPartition,
     TopicEnd,
 )
 
@@ -43,7 +45,7 @@ World = Mapping[str, Any]
 GIGABYTE = 10**9
 STARTED_MS = 1700000100000  # of `base.yaml`
 COMMITTED, ENDS = "read_committed offsets", "end offsets"
-COPIED = "DescribeLogDirs of copied replicas"
+COPIED, TIER = "DescribeLogDirs of copied replicas", "ListOffsets tier"
 
 
 def reads_of_disks(world: World, observer: str) -> tuple[str, ...]:
@@ -53,6 +55,7 @@ def reads_of_disks(world: World, observer: str) -> tuple[str, ...]:
         return ()
     committed = (COMMITTED,) if "__transaction_state" in world["topics"] else ()
     copied = (COPIED,) if any(int(number) in held for held in world["copied"].values()) else ()
+    copied += (TIER,) if any(_leader(world, name) == int(number) for name in world["tiered"]) else ()
     unasked = int(number) in world["leadership"].get("unasked", ())
     committed += ("ListTransactions",) if committed and world["transactions"] else ()
     groups = ("ListGroups", "DescribeGroups coordinators", "DescribeGroups rebalancing")
@@ -80,6 +83,8 @@ def stored(sample: int, world: World, failed: set[tuple[str, str]]) -> Iterator[
                 yield from _log_dir(head, path, log_dir)
         if (observer, COPIED) not in failed:
             yield from _copied(head, world)
+        if (observer, TIER) not in failed:
+            yield from _tiered(head, world)
         if (observer, "ListOffsets") not in failed:
             yield from _leadership(head, world)
         if "__consumer_offsets" in world["topics"] and (observer, "ListGroups") not in failed:
@@ -87,6 +92,21 @@ def stored(sample: int, world: World, failed: set[tuple[str, str]]) -> Iterator[
             for partition, error in world["unready"].get(broker, {}).items():
                 yield CoordinatorPartition(**head, partition=partition, error=error)
         yield from _transactions(head, world, failed)
+
+
+def _tiered(head: World, world: World) -> Iterator[Row]:
+    for name, held in world["tiered"].items():
+        if _leader(world, name) == head["broker_id"]:
+            topic, _, number = name.rpartition("-")
+            offsets = {f"{key}_offset": held[key] for key in ("tiered", "local", "end")}
+            sizes = {"local_bytes": held["bytes"], "segment_bytes": held.get("segment")}
+            yield TieredPartition(**head, topic=topic, partition=int(number), **offsets, **sizes)
+
+
+def _leader(world: World, name: str) -> int:
+    topic, _, number = name.rpartition("-")
+    leader: int = world["topics"][topic]["partitions"][int(number)]["leader"]
+    return leader
 
 
 def _clients(sample: int, world: World, failed: set[tuple[str, str]]) -> Iterator[Row]:

@@ -12,6 +12,7 @@ from kafka_audit.cluster.view import ClusterView
 from kafka_audit.differences.tables import (
     DIFFERENCES,
     FormerLeaderState,
+    KeptTopic,
     ListCount,
     ReassignedState,
     TopicIdDifference,
@@ -26,6 +27,7 @@ from kafka_audit.model.tables import (
     AclHolder,
     ControllerConfig,
     ControllerProbe,
+    QuotaUser,
     Registry,
     Row,
     Sample,
@@ -51,7 +53,7 @@ class Source:
     def lost(self, *, kraft: bool) -> Collection[type[Row]]:
         """Return the difference tables that have no rows without this source."""
         reference = self.views if kraft else self.zookeeper
-        compared = {ViewDifference, ListCount, TopicIdDifference} if self.views else set()
+        compared = {ViewDifference, ListCount, KeptTopic, TopicIdDifference} if self.views else set()
         return {*(set(DIFFERENCES) - {TopicSetting, FormerLeaderState} if reference else compared), *self.differences}
 
 
@@ -84,12 +86,20 @@ def each(observer: str, operation: str) -> tuple[tuple[str, str], ...]:
     return tuple((observer.format(broker), operation) for broker in range(3))
 
 
-ACLS, DYNAMIC, USERS = (("zookeeper", f"zookeeper {path}") for path in ("/kafka-acl", "/config/brokers", "/config/users"))
+PATHS = ("/kafka-acl", "/config/brokers", "/config/users", "/config/users quotas")
+ACLS, DYNAMIC, USERS, QUOTAS = (("zookeeper", f"zookeeper {path}") for path in PATHS)
 SOURCES = {
     "zookeeper": Source(
-        tables=filled_by("zookeeper ") | {ScramUser},
+        tables=filled_by("zookeeper ") | {QuotaUser, ScramUser},
         reads=lambda read: read.observer == "zookeeper",
-        adds=(ACLS, DYNAMIC, USERS, ("zookeeper", "zookeeper access and size of znodes"), ("zookeeper", "zookeeper /migration")),
+        adds=(
+            ACLS,
+            DYNAMIC,
+            USERS,
+            QUOTAS,
+            ("zookeeper", "zookeeper access and size of znodes"),
+            ("zookeeper", "zookeeper /migration"),
+        ),
         zookeeper=True,
     ),
     "registrations": Source(
@@ -102,7 +112,7 @@ SOURCES = {
         differences=frozenset(DIFFERENCES) - {TopicSetting, FormerLeaderState},
     ),
     "brokers": Source(
-        tables=OF_BROKERS - {Acl, ScramUser, TopicConfig},  # ZooKeeper may have told these
+        tables=OF_BROKERS - {Acl, QuotaUser, ScramUser, TopicConfig},  # ZooKeeper may have told these
         reads=of_brokers(""),
         views=True,
         differences=frozenset({FormerLeaderState}),
@@ -156,7 +166,7 @@ SOURCES = {
     "dynamic settings": Source(
         tables=filled_by("zookeeper /config/brokers"), reads=of_zookeeper("/config/brokers"), adds=(DYNAMIC,)
     ),
-    "users": Source(tables=frozenset({ScramUser}), reads=of_zookeeper("/config/users"), adds=(USERS,)),
+    "users": Source(tables=frozenset({QuotaUser, ScramUser}), reads=of_zookeeper("/config/users"), adds=(USERS, QUOTAS)),
     "reassignments": Source(
         tables=filled_by("ListPartitionReassignments", "zookeeper /brokers/topics") - filled_by("zookeeper "),
         reads=lambda read: "reassign" in read.operation.lower(),

@@ -143,7 +143,10 @@ def snapshots(base: World, name: str, case: World) -> tuple[Snapshot, Snapshot |
     base = _laid(base, case.get("world", {}))
     now = _laid(base, case.get("now", {}))
     if case.get("files_alone"):
-        rows = (SnapshotInfo(**_tuples(now["info"]), samples=0), *files(now | {"brokers": {}, "dynamic": {}, "scram": {}}))
+        rows = (
+            SnapshotInfo(**_tuples(now["info"]), samples=0),
+            *files(now | {"brokers": {}, "dynamic": {}, "scram": {}, "quotas": []}),
+        )
         return Snapshot(snapshot_id=name, cluster=CLUSTER, cluster_id=f"id of {name}", rows=rows), None
     worlds = [_laid(now, case.get("before", {})), now][2 - case.get("samples", 2) :]
     current = _snapshot(name, [_whole(world, usual) for world in worlds], case.get("sample_times", {}))

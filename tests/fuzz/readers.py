@@ -350,7 +350,7 @@ _KINDS = (
     (znodes.SMALL, lambda data: migration.migration_row(1, data, data)),
     (znodes.CONFIG, decode_topic_configs),
     (znodes.CONFIG, lambda data: security.broker_configs("0", Znode(data, _STAT))),
-    (znodes.CONFIG, lambda data: security.scram_users("u", Znode(data, _STAT))),
+    (znodes.CONFIG, lambda data: security.users("u", Znode(data, _STAT))),
     (znodes.LARGE, znodes.parse_assignment),
     (znodes.LARGE, lambda data: security.acls("Topic", "t", "LITERAL", Znode(data, _STAT))),
     (znodes.LARGE, lambda data: reassignments(1, Znode(data, _STAT))),
@@ -414,7 +414,7 @@ def znode_security(data):
         case 1:
             _stored(security.broker_configs(_text(name), held))
         case 2:
-            _stored(security.scram_users(_text(name), held))
+            _stored(security.users(_text(name), held))
         case 3:
             settings = topic_config_columns.TopicConfigs("zookeeper")
             for key, value in decode_topic_configs(content):

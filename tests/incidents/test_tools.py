@@ -1,5 +1,7 @@
 """Commands for the release in front of the reader, and for its login."""
 
+from dataclasses import replace
+
 import pytest
 
 from kafka_audit.checks import catalogue
@@ -8,7 +10,7 @@ from kafka_audit.incidents.remedies import filled_page, what_to_do
 from kafka_audit.incidents.tools import Tools, oldest_release
 from kafka_audit.model import quoting
 from kafka_audit.model.commands import Command, command
-from kafka_audit.model.tables import BrokerApi, Snapshot
+from kafka_audit.model.tables import BrokerApi, BrokerView, Snapshot
 from printed_commands import HOSTILE, RELEASES, files_made, meant, words_of
 
 ELECTION = "kafka-leader-election.sh --bootstrap-server BROKER:9092 --election-type preferred"
@@ -90,10 +92,32 @@ def test_a_release_of_kraft_gets_its_own_command(release, written, older):
 
 
 def test_a_broker_is_asked_in_place_of_a_controller_as_its_own_listener_lets_in():
-    older = secured(release=(3, 5), controllers=["SASL_SSL"])
+    older = replace(secured(release=(3, 5), controllers=["SASL_SSL"]), server="b0:9093")
     assert printed(older, f"{QUORUM} describe --status").startswith(
         "kafka-metadata-quorum.sh --bootstrap-server b0:9093 --command-config"
     )
+
+
+def test_any_broker_of_a_page_is_one_that_answered_and_lists_most():
+    def server(*views):
+        rows = [
+            BrokerView(
+                sample=sample, observer=f"broker:{broker}", broker_id=broker, listener="L", address=address,
+                kafka_cluster_id=None, controller_id=0, brokers_listed=listed, topics_listed=0, brokers_digest="",
+                topics_digest="", metadata_version=1,
+            )
+            for sample, broker, address, listed in views
+        ]  # fmt: skip
+        return Tools.of(ClusterView.of_files(Snapshot(snapshot_id="s", cluster="c", cluster_id="i", rows=tuple(rows)))).server
+
+    assert server() == "BROKER:9092"
+    assert server((1, 0, "b0:9092", 0), (1, 1, "b1:9092", 3), (1, 2, "b2:9092", 3)) == "b1:9092"  # broker 0 is cut off
+    assert server((1, 0, "b0:9092", 3), (2, 1, "b1:9092", 3)) == "b1:9092"  # broker 0 did not answer again
+    assert server((1, 0, "b 0;reboot:9092", 3), (1, 1, "x" * 300 + ":9092", 3), (1, -1, "seed:9092", 3)) == "BROKER:9092"
+    assert printed(replace(tools(), server="b1:9092"), f"{ELECTION} --all-topic-partitions").startswith(
+        "kafka-leader-election.sh --bootstrap-server b1:9092 "
+    )
+    assert printed(tools(), "zookeeper-shell.sh ZOOKEEPER:2181 ls /brokers/ids").startswith("zookeeper-shell.sh zk:2181/kafka ")
 
 
 @pytest.mark.parametrize("release", [(), (3, 0)])

@@ -230,7 +230,8 @@ def test_the_command_prints_each_form(tmp_path, capsys):
 
 def test_a_line_alone_of_a_fault_that_lasts_is_suspected_and_not_called_ordinary():
     line = (
-        "[2026-11-29 10:00:00,000] ERROR [RaftManager id=0] Connection to node 1 (c1/10.0.0.4:9093) failed authentication due to: "
+        "[2026-11-29 10:00:00,000] ERROR [RaftManager id=0] Connection to node 1 "
+        "(c1/10.0.0.4:9093) failed authentication due to: "
         "Authentication failed: Invalid username or password (org.apache.kafka.clients.NetworkClient)\n"
     )
     later = "[2026-11-29 10:00:40,000] INFO Kafka version: 3.9.1 (org.apache.kafka.common.utils.AppInfoParser)\n"
@@ -240,5 +241,7 @@ def test_a_line_alone_of_a_fault_that_lasts_is_suspected_and_not_called_ordinary
 
 
 def test_a_log_of_other_programs_is_no_healthy_node():
-    document = diagnosed("[2026-11-29 10:00:00,000] ERROR WorkerSinkTask{id=a-0} failed (org.apache.kafka.connect.runtime.WorkerTask)\n")
+    document = diagnosed(
+        "[2026-11-29 10:00:00,000] ERROR WorkerSinkTask{id=a-0} failed (org.apache.kafka.connect.runtime.WorkerTask)\n"
+    )
     assert (document["nodes"], exit_code(document)) == ([], 4)

@@ -2,7 +2,7 @@
 
 import json
 import tempfile
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -33,7 +33,7 @@ FIELDS = ["step", "answer", "because", "waits_for", "loses", "read_first", "comm
 
 
 PARTS = ("now", "before", "previous", "samples")
-NOW = datetime(2026, 9, 14, 19, tzinfo=UTC)
+NOW = datetime(2026, 9, 14, 18, 5, tzinfo=UTC)
 
 
 def views_of(worlds, steps):
@@ -47,21 +47,21 @@ def views_of(worlds, steps):
     return {name: with_rows_of_topics(view, found[name]) for name, view in views.items()}
 
 
-def answer(view, step, options):
+def answer(view, step, options, now=NOW):
     """Return the answer to a step by an audit of a cluster."""
     findings, changed = findings_of(view, judge(view), []), changes(view)
     document = build_report(view, None, findings, causes.incidents(view, findings, changed), changed, None)
-    return answer_step(Asked(step=step, view=view, document=document, now=NOW, **options))
+    return answer_step(Asked(step=step, view=view, document=document, now=now, **options))
 
 
 def options_of(case):
     return {key: tuple(case[key]) for key in ("node_ids",) if key in case}
 
 
-def answered(words):
+def answered(words, now=NOW):
     """Return the answer to a step in the base's cluster."""
     name, step = "20260914T180000Z-prod-0001", parse_step(words)
-    return answer(views_of({name: (GROUPS["zookeeper"]["world"], {})}, {name: step})[name], step, {})
+    return answer(views_of({name: (GROUPS["zookeeper"]["world"], {})}, {name: step})[name], step, {}, now)
 
 
 @pytest.fixture(scope="package")
@@ -144,6 +144,20 @@ def test_what_is_no_plan(tmp_path, text):
 def test_a_node_that_the_cluster_does_not_have_cannot_be_stopped():
     with pytest.raises(UsageError, match="the cluster has no node 77; it has 0, 1 and 2"):
         answered(["stop", "77"])
+
+
+@pytest.mark.parametrize("words", [["delete-topic", "order"], ["set", "topic:order", "compression.type=lz4"]])
+def test_a_topic_that_the_cluster_does_not_have_is_bad_input(words):
+    with pytest.raises(UsageError, match="the cluster has no topic order"):
+        answered(words)
+
+
+def test_an_old_audit_says_no_go():
+    step = ["set", "topic:orders", "compression.type=lz4"]
+    assert answered(step).to_plain()["answer"] == "GO"
+    later = answered(step, NOW + timedelta(minutes=20)).to_plain()
+    assert (later["answer"], later["command"]) == ("UNKNOWN", None)
+    assert "`kafka-audit may prod set" in later["read_first"]
 
 
 def test_what_a_user_types_is_one_word_of_the_command():

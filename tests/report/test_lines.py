@@ -94,14 +94,23 @@ def test_a_known_line_gets_the_page_about_the_same_fault_only():
 
 
 def test_a_line_that_shows_a_fault_by_itself_says_so():
-    java = 'Exception in thread "main" java.lang.UnsupportedClassVersionError: kafka/Kafka has been compiled by a more recent version'
+    java = (
+        'Exception in thread "main" java.lang.UnsupportedClassVersionError: kafka/Kafka has been '
+        "compiled by a more recent version"
+    )
     assert text_of(java).startswith("It shows: the node does not start: its Java is too old")
-    known = f"{TIME} ERROR Exiting Kafka due to fatal exception (kafka.Kafka$)\njava.lang.ClassNotFoundException: com.example.Authorizer"
+    known = (
+        f"{TIME} ERROR Exiting Kafka due to fatal exception "
+        "(kafka.Kafka$)\njava.lang.ClassNotFoundException: com.example.Authorizer"
+    )
     assert "It shows: the node does not start: the class com.example.Authorizer is missing" in text_of(known)
 
 
 def test_a_line_that_may_pass_or_is_of_another_program_shows_no_fault():
-    passing = f"{TIME} WARN [RaftManager id=1] Connection to node 2 (b2/10.0.0.2:9093) could not be established. Node may not be available."
+    passing = (
+        f"{TIME} WARN [RaftManager id=1] Connection to node 2 (b2/10.0.0.2:9093) could not be "
+        "established. Node may not be available."
+    )
     other = f"{TIME} ERROR Failed (org.apache.kafka.connect.runtime.Worker)\njava.lang.ClassNotFoundException: com.example.Sink"
     assert "It shows" not in text_of(passing)
     assert "It shows" not in text_of(other)
@@ -110,8 +119,10 @@ def test_a_line_that_may_pass_or_is_of_another_program_shows_no_fault():
 def test_no_page_stands_behind_a_line_that_is_ordinary_or_whose_exception_is_another_one():
     page = "Also typed"
     ordinary = (
-        f"{TIME} WARN [QuorumController id=1] Renouncing the leadership due to a metadata log event. We were the leader at epoch 12, "
-        "but in the new epoch 13, the leader is (none). Reverting to last stable offset 1233. (org.apache.kafka.controller.QuorumController)"
+        f"{TIME} WARN [QuorumController id=1] Renouncing the leadership due to a metadata log "
+        "event. We were the leader at epoch 12, "
+        "but in the new epoch 13, the leader is (none). Reverting to last stable offset 1233. "
+        "(org.apache.kafka.controller.QuorumController)"
     )
     unknown = f"{TIME} ERROR Exiting Kafka due to fatal exception (kafka.Kafka$)\njava.lang.IllegalStateException: something new"
     for pasted in (ordinary, unknown):

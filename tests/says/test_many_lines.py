@@ -118,7 +118,7 @@ def test_200_lines_of_other_programs_are_named_or_not_known():
             wrong.append((line, found.text.splitlines()[0]))
     assert wrong == []
     shown = {fault.name for line in FOREIGN for answer in read_pasted(line) if (fault := fault_of(answer))}
-    assert shown <= {"java_too_old", "jvm_without_memory", "killed_by_its_host", "out_of_memory"}, "what ends a process from outside"
+    assert shown <= {"java_too_old", "jvm_without_memory", "killed_by_its_host", "out_of_memory"}  # they end any process
 
 
 def test_a_line_of_another_program_ends_with_4(capsys):

@@ -1,4 +1,4 @@
-"""ACLs of a user who is gone (KA416): found with ZooKeeper and in KRaft, and no longer once user or entry is dealt with."""
+"""ACLs and quotas of a user who is gone (KA416, KA417), with ZooKeeper and in KRaft, until user or entry is dealt with."""
 
 import pytest
 
@@ -18,22 +18,33 @@ BETWEEN = Listener(protocol="SASL_PLAINTEXT", port=OPEN.port + 1, mechanisms=("S
 
 
 def found_by(audits):
-    finding = finding_of(audits.by_command("far", "--all").report, "KA416", "cluster")
-    return finding["status"], finding["severity"], finding["evidence"].get("users")
+    report = audits.by_command("far", "--all").report
+    acls, quotas = (finding_of(report, code, "cluster") for code in ("KA416", "KA417"))
+    assert quotas["severity"] == "INFO"
+    return acls["status"], acls["severity"], acls["evidence"].get("users"), quotas["status"], quotas["evidence"].get("users")
+
+
+def limit(tools, change, *users):
+    for user in users:
+        entity = f"--alter --entity-type users --entity-name {user} --{change}"
+        tools.demand_as_admin(f"kafka-configs.sh --bootstrap-server {tools.bootstrap} {entity}")
 
 
 def test_with_zookeeper(bed, tmp_path):
     cluster = bed.cluster("3.9.1", **presets.scram())
     cluster.create_topics(TOPICS)
-    audits = Audits(bed, cluster, tmp_path / "audits")
+    audits, tools = Audits(bed, cluster, tmp_path / "audits"), Tools(bed, cluster)
     cluster.put_acls([*auditor_grants(f"User:{AUDITOR}"), *READS])
     for user in ("alive", "ghost"):
         cluster.put_scram_user(user, "secret")
-    assert found_by(audits)[0] == "PASS"
+    limit(tools, "add-config producer_byte_rate=1000000", "alive", "ghost")
+    assert found_by(audits) == ("PASS", "INFO", "", "PASS", "")
     cluster.drop_scram_user("ghost")
-    assert found_by(audits) == ("FAIL", "INFO", "User:ghost")
+    limit(tools, "add-config producer_byte_rate=1000000", "ghost")  # the bed empties the whole znode
+    assert found_by(audits) == ("FAIL", "INFO", "User:ghost", "FAIL", "ghost")
     cluster.drop_acls(READS[1:])
-    assert found_by(audits)[0] == "PASS"
+    limit(tools, "delete-config producer_byte_rate", "ghost")
+    assert found_by(audits) == ("PASS", "INFO", "", "PASS", "")
 
 
 def test_without_zookeeper(bed, tmp_path):
@@ -45,9 +56,12 @@ def test_without_zookeeper(bed, tmp_path):
     for user in ("alive", "ghost"):
         acl = f"--add --allow-principal User:{user} --operation Read --topic orders"
         tools.demand_as_admin(f"kafka-acls.sh --bootstrap-server {tools.bootstrap} {acl}")
+    limit(tools, "add-config producer_byte_rate=1000000", "alive", "ghost")
     audits = Audits(bed, cluster, tmp_path / "audits")
-    assert found_by(audits) == ("FAIL", "INFO", "User:alive and User:ghost")
+    assert found_by(audits) == ("FAIL", "INFO", "User:alive and User:ghost", "FAIL", "alive and ghost")
+    limit(tools, "delete-config producer_byte_rate", "alive")
     for user, status in (("alive", "FAIL"), ("ghost", "PASS")):
         entity = f"--alter --entity-type users --entity-name {user} --add-config SCRAM-SHA-512=[password=secret]"
         tools.demand_as_admin(f"kafka-configs.sh --bootstrap-server {tools.bootstrap} {entity}")
-        assert found_by(audits)[0] == status
+        found = found_by(audits)
+        assert (found[0], found[3]) == (status, status)

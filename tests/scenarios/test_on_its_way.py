@@ -1,6 +1,5 @@
 """What is on its way on real brokers: it moves and is INFO with an estimate, stands still and is a finding, is done and gone."""
 
-import json
 import shutil
 import sys
 import time
@@ -10,8 +9,8 @@ import pytest
 from scenarios.audits import Audits, failing, finding_of
 from scenarios.watching import watching
 from testbed import Bed
+from testbed.group_member import start_member
 from testbed.hosts import HERE
-from testbed.jars import kafka_jars
 from testbed.topics import await_reassigned, configure_topic, prepare_transaction, reassign, spoil_offsets, throttle
 
 pytestmark = [pytest.mark.bed, pytest.mark.scenario]
@@ -19,7 +18,6 @@ pytestmark = [pytest.mark.bed, pytest.mark.scenario]
 LARGE = ("large", 0)
 RESOURCE = "topic/large/partition/0"
 MEGABYTES = 30  # a throttle lets a megabyte through at a time, one every ten seconds
-A_DAY_S = 86_400
 THROTTLED = "follower.replication.throttled.replicas"
 
 
@@ -182,12 +180,8 @@ def test_metadata_that_is_received_and_not_applied(tmp_path):
         assert finding_of(audit.report, "KA210", "broker/2")["lifecycle"] == "resolved", audit.said
 
 
-def member(bed, cluster, kind, **more):
-    """Start a member of group `app`; ended, it leaves the group."""
-    addresses = [broker.address for broker in cluster.brokers.values()]
-    line = json.dumps({"addresses": addresses, "group": "app", "topic": "orders", **more})
-    script = [sys.executable, "-P", str(HERE / "script.py"), str(A_DAY_S), str(HERE / "group_member.py"), kind]
-    return bed.stay(bed.worker, script, line=line)
+def member(bed, cluster, kind):
+    return start_member(bed, cluster, kind, "app", "orders")
 
 
 def until(audits, name, kind, state):
@@ -231,18 +225,17 @@ def test_a_member_that_does_not_give_up_a_partition(tmp_path):
         cluster.await_settled()
         audits = Audits(bed, cluster, tmp_path / "audits")
         audits.describe("hasty", progress={"group": 0.1})
-        jar = str(kafka_jars("4.3.0") / "kafka-clients-4.3.0.jar")
-        keeps = member(bed, cluster, "keeps", jar=jar)
+        keeps = member(bed, cluster, "keeps")
         audit = until(audits, "hasty", "group", None)
         assert "KA622" in audit.report["passed_checks"], audit.said
 
-        member(bed, cluster, "gives", jar=jar)
+        member(bed, cluster, "gives")
         audit = until(audits, "hasty", "group", "standing")
         stands = finding_of(audit.report, "KA622", "group/app")
         assert (stands["status"], stands["severity"], stands["evidence"]["state"]) == ("FAIL", "MEDIUM", "Reconciling")
         assert "to give up partitions" in rows(audit, "group")[0]["waits_for"], audit.said
 
-        member(bed, cluster, "gives", jar=jar)
+        member(bed, cluster, "gives")
         audit = audits.by_command("hasty")
         assert [row["state"] for row in rows(audit, "group")] == ["moving"], audit.said
         assert finding_of(audit.report, "KA622", "cluster")["severity"] == "INFO"

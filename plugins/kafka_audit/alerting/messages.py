@@ -9,7 +9,7 @@ from kafka_audit.alerting.policy import AlertEvent, AlertKind, moment
 from kafka_audit.alerting.shared_causes import SharedCause
 from kafka_audit.model.finding import Resource
 from kafka_audit.model.report import Report, ReportedIncident
-from kafka_audit.model.text import clean, counted
+from kafka_audit.model.text import clean, counted, listing
 from kafka_audit.report import remedies
 from kafka_audit.report.impacts import who_is_hurt
 from kafka_audit.report.plain_text import terminal
@@ -20,7 +20,7 @@ MOST_ALERTS = 10
 """Messages on one audit; 30 brokers that are down are 30 incidents, which must not cause 30 mails."""
 
 MOST_LISTED = 50
-_MOST_GROUPS = 6
+_MOST_GROUPS, _MOST_NAMES = 6, 2
 """Resources of one lifecycle that are named; the others are counted."""
 
 
@@ -175,16 +175,19 @@ def _facts(event: AlertEvent, document: Report | None, incident: ReportedInciden
 
 
 def _groups(document: Report, lifecycle: str) -> str:
-    """Return `KA302 KA105 broker/3; KA606 topic/orders`: unmuted failures of that lifecycle, by broker or topic."""
-    codes: dict[str, dict[str, None]] = {}
+    """Return `broker/3, broker/4: log dir offline; topic/orders: ...`: unmuted failures of that lifecycle, equal ones once."""
+    names: dict[str, dict[str, None]] = {}
     for finding in document.findings:
         failed = finding.status == "FAIL" or lifecycle == "resolved"
         if failed and finding.lifecycle == lifecycle and not finding.muted:
             short = Resource.of(finding.resource.name).root
-            codes.setdefault(short, {})[finding.code] = None
-    groups = [f"{' '.join(grouped)} {clean(name)}" for name, grouped in codes.items()]
-    more = f" and {len(groups) - _MOST_GROUPS} more" if len(groups) > _MOST_GROUPS else ""
-    return "; ".join(groups[:_MOST_GROUPS]) + more
+            names.setdefault(short, {})[finding.name.replace("_", " ")] = None
+    alike: dict[tuple[str, ...], list[str]] = {}
+    for name, found in names.items():
+        alike.setdefault(tuple(found), []).append(name)
+    groups = [f"{listing(group, _MOST_NAMES)}: {listing(found, _MOST_NAMES)}" for found, group in alike.items()]
+    more = [counted(len(groups) - _MOST_GROUPS, "more group")] if len(groups) > _MOST_GROUPS else []
+    return "; ".join(groups[:_MOST_GROUPS] + more)
 
 
 def duration(lasted: timedelta) -> str:

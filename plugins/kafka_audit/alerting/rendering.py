@@ -4,6 +4,7 @@ Headlines and reports quote what a cluster said, topic names and principals incl
 """
 
 import html
+import textwrap
 from collections.abc import Mapping, Sequence
 from enum import Enum
 
@@ -26,7 +27,12 @@ def subject(message: AlertMessage) -> str:
 
 def plain_text(message: AlertMessage) -> str:
     """Return the mail's plain part."""
-    parts = [[subject(message)], _facts(message), _reasons(message), [f"{name}: {link}" for name, link in _links(message)]]
+    parts = [
+        [subject(message)],
+        [line for fact in _facts(message) for line in _wrapped(fact)],
+        _reasons(message),
+        [f"{name}: {link}" for name, link in _links(message)],
+    ]
     return "\n\n".join("\n".join(part) for part in parts if part) + "\n"
 
 
@@ -83,6 +89,14 @@ def _escaped(text: str, markup: Markup) -> str:
             return "\n".join(markdown.escaped(line, LINE_CHARS) for line in text.split("\n"))
         case Markup.NONE:
             return text
+
+
+def _wrapped(fact: str) -> list[str]:
+    """Return a line of a mail in lines that a terminal holds; what follows `NEW      ` stays in its column."""
+    label, _, _ = fact.partition(" ")
+    return textwrap.wrap(
+        fact, 80, subsequent_indent=" " * 9 if label.isupper() else "", break_long_words=False, break_on_hyphens=False
+    )
 
 
 def _facts(message: AlertMessage) -> list[str]:

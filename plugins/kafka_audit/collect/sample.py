@@ -96,6 +96,7 @@ class Sampler:
         self._known: dict[int, None] = {}  # brokers that answered in earlier samples
         self._answers_at: list[float] = []  # of the newest sample
         self._claims: priorities.Claims = {}
+        self._tiered: dict[str, int | None] = {}  # topics with remote storage, which a sample of a few parties does not name
 
     def take(self, number: int, reason: str, again: SampleAgain | None = None) -> Collected:
         """Return what one sample gave; the contents of views stay in the book.
@@ -395,7 +396,9 @@ class Sampler:
 
     def _jobs_on_leaders(self, number: int, registered: Mapping[int, Sequence[Target]], found: Collected) -> list[_Job]:
         """Return what can only be asked once it is known who is said to lead."""
-        plan = replace(leader_questions.plan_leader_questions(found, self._book), topics=self._cluster.asked_topics)
+        self._tiered |= leader_questions.tiered_topics(found)
+        plan = leader_questions.plan_leader_questions(found, self._book)
+        plan = replace(plan, topics=self._cluster.asked_topics, tiered=self._tiered)
         targets = leader_reads.targets_to_ask(found.rows, flat(registered))
         askers = [
             leader_reads.LeadershipAsker(target, number, self._options(), plan, first=place == 0)

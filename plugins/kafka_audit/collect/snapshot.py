@@ -59,6 +59,7 @@ from kafka_audit.model.tables import (
     LogDirReplica,
     OrdinaryTime,
     Probe,
+    QuotaUser,
     Reassignment,
     RegisteredBroker,
     RegisteredEndpoint,
@@ -85,6 +86,7 @@ _ONCE: Mapping[type[Row], str | tuple[str, ...]] = MappingProxyType(
         GroupMember: GROUPS,
         Reassignment: ("zookeeper /brokers/topics", REASSIGNMENTS),
         DynamicConfig: f"zookeeper {BROKER_CONFIGS}",
+        QuotaUser: f"zookeeper {USERS}",
         ScramUser: f"zookeeper {USERS}",
     }
 )

@@ -22,6 +22,8 @@ CLUSTER = ("Cluster", "kafka-cluster")
 """The one resource that ClusterAction is about."""
 
 ANY_PRINCIPAL = "User:*"
+OF_ACLS, OF_QUOTAS = "DescribeUserScramCredentials of ACLs", "DescribeUserScramCredentials of quotas"
+"""The reads, in KRaft, of the SCRAM credentials of users that ACLs and quotas name."""
 
 SUPER_USERS, NO_ACL = "super.users", "allow.everyone.if.no.acl.found"
 NO_ACL_EXISTS = "no ACL exists for the resource"

@@ -28,7 +28,7 @@ _NOT_DEFINED = frozenset(
 (wurstmeister's, Bitnami's) that look like keys of Kafka: Bitnami's chart writes `logs.dir`, the folder of the image's own logs,
 into every server.properties."""
 
-_DYNAMIC_ALONE = frozenset(
+DYNAMIC_ALONE = frozenset(
     {
         "follower.replication.throttled.rate",
         "leader.replication.throttled.rate",
@@ -105,7 +105,7 @@ def foreign_keys(settings: Mapping[str, str | None], release: str | None) -> Ite
             yield key, "it is an argument of kafka-server-start.sh"
         elif key in programs.CLIENTS and key not in defined_keys():
             yield key, "it is a key of clients"
-        elif key in _DYNAMIC_ALONE:
+        elif key in DYNAMIC_ALONE:
             yield key, "Kafka takes it as a dynamic setting alone, from kafka-configs.sh"
         elif key in defined_keys():
             if release is not None and key not in keys(release):

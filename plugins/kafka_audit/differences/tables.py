@@ -377,6 +377,15 @@ class TopicIdDifference(Row):
     view_id: str | None
 
 
+class KeptTopic(Row):
+    """Topics that an observer's view lists and the reference does not have; none of observers without such topics."""
+
+    name: str
+    topics: int
+    repeated: int  # of them in the sample before, too
+    first: tuple[str, ...]
+
+
 class TopicSetting(Row):
     """What topics set for themselves, by key."""
 
@@ -496,6 +505,7 @@ DIFFERENCES: tuple[type[Row], ...] = (
     StateFault,
     TopicChange,
     TopicIdDifference,
+    KeptTopic,
     TopicSetting,
     FormerLeaderState,
     LossCount,

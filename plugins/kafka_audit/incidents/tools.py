@@ -15,8 +15,21 @@ from kafka_audit.checks.repair import zookeeper_address
 from kafka_audit.cluster.releases import minor_releases
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.configuration.behaviour import behaviour
-from kafka_audit.model.commands import Code, Command, CommentLine, Line, Part, Prose, SettingLine, command, remark, setting
+from kafka_audit.model.commands import (
+    LONGEST_VALUE,
+    Code,
+    Command,
+    CommentLine,
+    Line,
+    Part,
+    Prose,
+    SettingLine,
+    command,
+    remark,
+    setting,
+)
 from kafka_audit.model.tables import BrokerApi, BrokerView
+from kafka_audit.model.text import is_plain_word
 
 Release = tuple[int, int]
 
@@ -38,6 +51,8 @@ _LOGIN = MappingProxyType({_ELECTION: "--admin.config", "kafka-cluster.sh": "--c
 """The option of a tool that names the file of its login, where it is not `--command-config`."""
 _OPEN = "PLAINTEXT"
 _DRY_RUN = "--dry-run"
+_ANY_BROKER, _ANY_ZOOKEEPER = "BROKER:9092", "ZOOKEEPER:2181"
+_LONGEST_ADDRESS = 261  # a DNS name, brackets of IPv6, and the port
 
 Words = tuple[str, ...]
 Changed = Words | SettingLine | CommentLine
@@ -65,6 +80,17 @@ def _release(offered: dict[int, int]) -> Release:
     return next(by_api, None) or next(by_fetch, _OLDEST)
 
 
+def _is_address(text: str) -> bool:
+    return is_plain_word(text) and len(text) <= _LONGEST_ADDRESS
+
+
+def _answering(view: ClusterView) -> str:
+    """Return the address at which a broker answered last, the one that lists most brokers; a placeholder if none did."""
+    rows = [row for row in view.of(BrokerView) if row.broker_id >= 0 and _is_address(row.address)]
+    best = min(rows, key=lambda row: (-row.sample, -row.brokers_listed, row.broker_id), default=None)
+    return _ANY_BROKER if best is None else best.address
+
+
 @dataclass(frozen=True, kw_only=True)
 class Tools:
     """The tools of a release, and the logins that the listeners of a cluster need.
@@ -72,6 +98,7 @@ class Tools:
     Attributes:
         release: None if it is not known; commands then stay as they are written.
         zookeeper: its address, with the chroot.
+        server: a broker that answered this audit, and lists most brokers: where a page names any broker.
         protocols: by address that a broker advertises; None where it is unknown.
         asked: protocols of the listeners that the audit itself used, or that files describe: where a reader's address is.
         controllers: protocols of the listeners of KRaft controllers.
@@ -80,6 +107,7 @@ class Tools:
 
     release: Release | None
     zookeeper: str
+    server: str = _ANY_BROKER
     protocols: Mapping[str, str | None] = field(default_factory=dict)
     asked: frozenset[str] = frozenset()
     controllers: frozenset[str] = frozenset()
@@ -97,6 +125,7 @@ class Tools:
         return cls(
             release=oldest_release(view),
             zookeeper=zookeeper_address(view),
+            server=_answering(view),
             protocols=protocols,
             asked=frozenset(filter(None, asked)),
             controllers=frozenset(filter(None, map(between.controller_protocol, between.brokers))),
@@ -109,7 +138,7 @@ class Tools:
             return line
         stages: list[Words] = []
         for stage in line.stages:
-            older = self._as_released(self.with_login(stage))
+            older = self._as_released(self.with_login(self._with_addresses(stage)))
             if not isinstance(older, tuple):
                 return older
             stages.append(older)
@@ -153,6 +182,13 @@ class Tools:
         )
         removed = (*words[: words.index("--add-config")], "--delete-config", _UNCLEAN.partition("=")[0])
         return (f"{applied}. As soon as the partition has a leader, run ", replace(shown, stages=(removed,)))
+
+    def _with_addresses(self, words: Words) -> Words:
+        """Name a broker and the ZooKeeper of this cluster where a page has any."""
+        known = {_ANY_BROKER: self.server}
+        if len(self.zookeeper) <= LONGEST_VALUE:
+            known[_ANY_ZOOKEEPER] = self.zookeeper
+        return tuple(known.get(word, word) for word in words)
 
     def _as_released(self, words: Words) -> Changed:
         for tool, name, older in _OLDER:
@@ -289,7 +325,7 @@ def _by_broker(tools: Tools, words: Words) -> Words:
         return words
     login = _value_of(words, _COMMAND_CONFIG)
     rest = words[at + 1 :] if login is None else (*words[at + 1 : login - 1], *words[login + 1 :])
-    return tools.with_login((*words[: at - 1], _SERVER, min(tools.protocols, default="BROKER:9092"), *rest))
+    return tools.with_login((*words[: at - 1], _SERVER, tools.server, *rest))
 
 
 _OLDER: tuple[tuple[str, str, Callable[[Tools, Words], Changed]], ...] = (

@@ -1,8 +1,8 @@
 """What the file around a container says against its settings: published ports, names of services, ids of the cluster. Pure."""
 
 import re
-from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 from kafka_audit.cluster.hosts import means_itself
@@ -40,10 +40,13 @@ class _AddressFault:
 
 def surrounding_faults(group: Group) -> Iterator[Judgement]:
     """Yield the faults of nodes that their files show beside the settings."""
+    taken: defaultdict[str, set[str]] = defaultdict(set)  # places on volumes, by file
     for member in group:
         if member.broker.container is not None:
+            before = taken[member.source.path]
             yield from _endpoints(member, member.broker.container)
-            yield from _directories(member, member.broker.container)
+            yield from _directories(member, member.broker.container, before)
+            before.update(place for place, _ in volumes.places(member.broker))
             yield from _quorum(member, member.broker.container, group)
 
 
@@ -101,9 +104,9 @@ def _fault(
     return None
 
 
-def _directories(member: Member, container: Container) -> Iterator[Judgement]:
+def _directories(member: Member, container: Container, taken: Collection[str]) -> Iterator[Judgement]:
     """Yield why the data of a broker is not on its volumes."""
-    found = volumes.volume_fault(member.broker, container)
+    found = volumes.volume_fault(member.broker, container, taken)
     if found is not None:
         kind = "broker" if member.serves else "controller"
         evidence: dict[str, Value] = {"broker": member.broker_id, "who": f"{kind} {member.broker_id}", "key": "log.dirs"}

@@ -2,7 +2,7 @@
 
 import posixpath
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from kafka_audit.configuration.files import images
@@ -30,8 +30,14 @@ class VolumeFault:
     severity: Severity = Severity.HIGH
 
 
-def volume_fault(broker: Described, container: Container) -> VolumeFault | None:
-    """Return the first fault of a broker's volumes, None where there is none or the directories are not known."""
+def volume_fault(broker: Described, container: Container, taken: Collection[str] = ()) -> VolumeFault | None:
+    """Return the first fault of a broker's volumes, None where there is none or the directories are not known.
+
+    Args:
+        broker: its settings and its image.
+        container: what is around it.
+        taken: the places that brokers of the same file before it have.
+    """
     image, container = images.image_of(broker.image, {}), replace(container, mounts=container.mounts[:_MOST])
     judged = image.label or container.file or "log.dirs" in broker.properties
     if not judged or any(is_placeholder(mount.path) for mount in container.mounts):
@@ -41,6 +47,8 @@ def volume_fault(broker: Described, container: Container) -> VolumeFault | None:
         *_replaced(broker, container),
         *_of_new_hosts(broker, container, image, kept),
         *_outside(broker, container, image, kept),
+        *_shared(broker, taken),
+        *_of_root(broker, container, image),
     )
     return next(iter(faults), None)
 
@@ -85,6 +93,41 @@ def _outside(broker: Described, container: Container, image: Image, kept: Sequen
             fault = f"{path} is the top of a volume: where its file system has a folder lost+found, Kafka does not start"
             mend = f"Mount a folder of the volume: set `subPath: data` beside {path}."
             yield VolumeFault(fault=fault, mend=mend, line=around.line, severity=Severity.MEDIUM)
+
+
+def _folders(broker: Described, image: Image) -> list[str]:
+    """Return the log directories, none where they are not known."""
+    text = broker.value("log.dirs") or broker.value("log.dir") or image.log_dirs or ""
+    return [posixpath.normpath(part.strip()) for part in text.split(",")[:_MOST] if part.strip()]
+
+
+def places(broker: Described) -> Iterator[tuple[str, Mount]]:
+    """Yield the volume of each log directory, with the place in it."""
+    mounts = broker.container.mounts[:_MOST] if broker.container else ()
+    for path in _folders(broker, images.image_of(broker.image, {})) if any(mount.source for mount in mounts) else ():
+        over = [mount for mount in mounts if mount.path and _holds(mount.path, path)]
+        if over and (nearest := max(over, key=lambda mount: len(mount.path))).source:
+            yield posixpath.join(nearest.source, posixpath.relpath(path, posixpath.normpath(nearest.path))), nearest
+
+
+def _shared(broker: Described, taken: Collection[str]) -> Iterator[VolumeFault]:
+    """Yield that another broker has the same directory of the same volume."""
+    for place, mount in places(broker):
+        if place in taken:
+            fault = (
+                f"another broker of the file has the same directory of volume {mount.source[:60]}, and one of them does not start"
+            )
+            yield VolumeFault(fault=fault, mend="Give each broker a volume of its own.", line=mount.line)
+
+
+def _of_root(broker: Described, container: Container, image: Image) -> Iterator[VolumeFault]:
+    """Yield that a new volume is at a folder that the image does not have: Docker makes it for root."""
+    for _, mount in places(broker) if image.user and not container.user else ():
+        owned = (*image.owns, *image.volumes)
+        if mount.keeps and mount.source not in container.shared and not any(_holds(folder, mount.path) for folder in owned):
+            fault = f"a new volume at {mount.path} belongs to root, and {image.label} image runs as user {image.user}"
+            mend = f"Mount it at {image.log_dirs or image.volumes[0]}, and name that in `{{log.dirs}}`; or set `user: root`."
+            yield VolumeFault(fault=fault, mend=mend, line=mount.line, severity=Severity.MEDIUM)
 
 
 def _holds(folder: str, path: str) -> bool:

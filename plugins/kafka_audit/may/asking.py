@@ -8,8 +8,12 @@ from kafka_audit.job.asked_topics import with_topics
 from kafka_audit.may.answer import StepAnswer, answer_step
 from kafka_audit.may.rules import Asked
 from kafka_audit.may.step import TypedStep
+from kafka_audit.model.errors import UsageError
 from kafka_audit.model.report import Report
+from kafka_audit.model.tables import RegisteredTopic, ViewTopic
+from kafka_audit.model.text import clean, did_you_mean
 from kafka_audit.store import Store
+from kafka_audit.what_if.steps.objections import NoTopicError
 
 _OF_TOPICS = frozenset({"reassign", "delete-topic", "set"})
 
@@ -26,21 +30,26 @@ def answer_by(  # noqa: PLR0913 -- what a step may name
     """Return the answer by the snapshot of a report.
 
     Raises:
-        UsageError: the step names a node that the cluster does not have.
+        UsageError: the step names a node or a topic that the cluster does not have.
         SnapshotError: the snapshot is damaged.
         EngineError: a query failed.
     """
     view = audit.judged_view(store, document.snapshot_id)
     if step.kind in _OF_TOPICS:
         view = with_topics(store, view, step.topics)
-    return answer_step(
-        Asked(
-            step=step,
-            view=view,
-            document=document,
-            bootstrap=tuple(bootstrap),
-            oldest_client=oldest_client,
-            node_ids=node_ids,
-            now=datetime.now(UTC),
-        )
+    asked = Asked(
+        step=step,
+        view=view,
+        document=document,
+        bootstrap=tuple(bootstrap),
+        oldest_client=oldest_client,
+        node_ids=node_ids,
+        now=datetime.now(UTC),
     )
+    try:
+        return answer_step(asked)
+    except NoTopicError as error:
+        lists = store.read(view.snapshot_id).large
+        names = {row["topic"] for table in (RegisteredTopic, ViewTopic) if table in lists for row in lists[table].to_pylist()}
+        msg = f"{error}{clean(did_you_mean(error.topic, names))}"
+        raise UsageError(msg) from None

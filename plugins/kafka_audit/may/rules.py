@@ -20,15 +20,18 @@ from kafka_audit.model.finding import Severity, Status, fingerprint
 from kafka_audit.model.report import Report, ReportedFinding
 from kafka_audit.model.text import counted, listing
 from kafka_audit.report import gate
+from kafka_audit.report.text import time_span
 from kafka_audit.report.what_if import losses
+from kafka_audit.store.manifest import taken_at
 from kafka_audit.what_if.answer import answer
 from kafka_audit.what_if.losses import BROKER, CONTROLLER, PartyLoss, every, loss_named
 from kafka_audit.what_if.quorums import quorum_gap
 from kafka_audit.what_if.steps import nodes, settings, topics
 from kafka_audit.what_if.steps.objections import Objection, Permit, costs, not_now, unknown_whether, unread
 from kafka_audit.what_if.topics import AT_RISK, NONE
+from kafka_audit.what_if.ways import still_runs
 
-_PHASE, _LEFT, _MOST_REASONS = "KA909", "KA917", 3
+_PHASE, _LEFT, _MOST_REASONS, _FRESH_S = "KA909", "KA917", 3, 900
 _STARTS = frozenset({"KA310", "KA311", "KA406"})
 """Checks of what the next start refuses that need more than files, or that `lint` runs by itself."""
 
@@ -64,7 +67,17 @@ class Asked:
 
 def objections(asked: Asked) -> tuple[Objection, ...]:
     """Return what stands against a step, and remarks on what it costs; raises UsageError for a node that there is not."""
-    return tuple(dict.fromkeys(_RULES[asked.step.kind](asked)))
+    return tuple(dict.fromkeys((*_RULES[asked.step.kind](asked), *_age(asked))))
+
+
+def _age(asked: Asked) -> Iterator[Objection]:
+    """Yield that a stored audit is old: it says no GO."""
+    info, taken = asked.view.info, taken_at(asked.view.snapshot_id)
+    lasted = 0 if info is None else (info.finished_ms - info.started_ms) / 1000
+    age = _FRESH_S + 1 if taken is None else (asked.now - taken).total_seconds() - lasted
+    if age > _FRESH_S:
+        again = f"`kafka-audit may {asked.view.snapshot.cluster} {asked.step.kind} …`, which audits anew"
+        yield unknown_whether(f"what has changed since this audit, {time_span(age)} ago", again)
 
 
 def _loss(asked: Asked) -> PartyLoss:
@@ -89,8 +102,11 @@ def _stopped(asked: Asked) -> Iterator[Objection]:
         yield from unread_quorum
         return
     yield from _without(asked, _loss(asked))
-    runs = asked.view.controller_nodes | asked.view.brokers.keys() | asked.view.unlisted
-    if asked.node not in runs and not asked.view.views_of(asked.node) and asked.view.gap("brokers") is None:
+    if (
+        asked.node not in asked.view.controller_nodes
+        and not still_runs(asked.view, asked.node)
+        and asked.view.gap("brokers") is None
+    ):
         yield costs("it does not run now", "nothing: it is lost already")
 
 

@@ -122,7 +122,7 @@ class Limits:
     audit_s: float = 300.0
     connections_per_broker: int = 1
     settle_s: float = 5.0
-    leader_moves: float = 0.2
+    leader_moves: float = 1.0
     skew_s: float = 60.0
     brokers: int = 2_000
     endpoints: int = 10_000

@@ -12,6 +12,9 @@ NOTICES: Mapping[str, int] = MappingProxyType(
 last stay 15 minutes."""
 
 
+REQUESTS = ("/admin/preferred_replica_election", "/admin/reassign_partitions")
+"""What tools ask the controller of ZooKeeper for, besides the topics below /admin/delete_topics."""
+
 LATE_MS = 10_000
 """From here on a replica is behind: a controller fences a broker that it has not heard for 9 s (broker.session.timeout.ms), and
 voters without contact for 2 s start an election. A working voter was caught up within half a second."""

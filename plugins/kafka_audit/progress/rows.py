@@ -12,7 +12,8 @@ from kafka_audit.progress.migrations import migrations
 from kafka_audit.progress.recoveries import recoveries
 from kafka_audit.progress.rule import Observed, ProgressTimes, judged
 from kafka_audit.progress.starts import repeated_starts
-from kafka_audit.progress.states import deletions, loading_coordinators
+from kafka_audit.progress.states import deletions, leaders_away, loading_coordinators
+from kafka_audit.progress.tiers import copies_to_tier
 from kafka_audit.progress.transactions import OpenTransactions
 
 _KINDS: Mapping[str, Callable[[ClusterView], Iterable[Observed]]] = MappingProxyType(
@@ -26,6 +27,8 @@ _KINDS: Mapping[str, Callable[[ClusterView], Iterable[Observed]]] = MappingProxy
         "coordinator": loading_coordinators,
         "group": rebalances,
         "deletion": deletions,
+        "leaders": leaders_away,
+        "tier": copies_to_tier,
         "transaction": lambda view: view.derived(OpenTransactions).rows(),
     }
 )

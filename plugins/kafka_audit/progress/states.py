@@ -1,9 +1,9 @@
-"""What is in one state until it is done: topics in deletion, and group coordinators that load their partitions."""
+"""What is in one state until it is done: topics in deletion, leaders that are away, and coordinators that load partitions."""
 
 from collections.abc import Iterable, Iterator
 
 from kafka_audit.cluster.view import ClusterView
-from kafka_audit.differences.tables import DeletedTopic
+from kafka_audit.differences.tables import DeletedTopic, LeaderMove
 from kafka_audit.model.tables import CoordinatorPartition, GroupCoordinator
 from kafka_audit.model.text import brokers, counted
 from kafka_audit.progress.rule import Observed
@@ -24,6 +24,28 @@ def deletions(view: ClusterView) -> Iterator[Observed]:
             was_there=row.before,
             unit="state",
             waits_for=f"{brokers(gone)}, not registered" if gone else "",
+        )
+
+
+HANDFUL = 10
+"""Partitions; fewer that are led elsewhere make no difference to the load."""
+
+
+def leaders_away(view: ClusterView) -> Iterator[Observed]:
+    """Yield a row for each broker that does not lead what prefers it, above Kafka's own limit of 10 %, unless these are few."""
+    away = [share for share in view.partitions.shares.values() if share.preferred_elsewhere * 10 > share.preferred]
+    moves = {row.broker_id: row for row in view.differences.of(LeaderMove)}
+    for share in away if sum(share.preferred_elsewhere for share in away) >= HANDFUL else ():
+        move = moves.get(share.broker_id)
+        yield Observed(
+            kind="leaders",
+            parties=(f"broker/{share.broker_id}",),
+            what=f"return of {counted(share.preferred_elsewhere, 'leader')} to broker {share.broker_id}",
+            now=share.led,
+            snapshot=None if move is None else move.led,
+            was_there=move is not None and share.preferred_elsewhere > move.moved,
+            unit="partitions that it leads",
+            waits_for="a preferred election",
         )
 
 

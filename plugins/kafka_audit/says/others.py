@@ -22,7 +22,6 @@ class Program:
     client: bool = False  # a client of Kafka, whose messages have pages
     around: bool = False  # what Kafka runs in
 
-
     @property
     def may_show_faults(self) -> bool:
         """Whether its lines may say why Kafka does not start, or works wrongly."""

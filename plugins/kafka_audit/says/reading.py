@@ -18,7 +18,7 @@ MOST_ANSWERS = 12
 
 _WORD = re.compile(r"[A-Za-z]{3,40}")
 _KEYS = 3  # words by which a template is found: the rarest ones
-_MOST_CANDIDATES, _MOST_TEXT = 400, 3_000
+_MOST_CANDIDATES, _MOST_TEXT, _GRAM = 400, 3_000, 8
 _BOUNDARY = frozenset("])>}:-|\"'=.,;")  # what may stand in front of a message, beside its beginning
 _AFTER = frozenset('([{:"')  # what may stand behind it: a logger, a thread, an exception
 _LEVELS = {"FATAL": "FE", "ERROR": "FE", "WARN": "W", "INFO": "I"}
@@ -121,10 +121,8 @@ def _fits(text: str, words: Iterable[str], record: Record) -> Iterator[Fit]:
     numbers: Counter[int] = Counter()
     for word in words:
         numbers.update(_index().words.get(word, ()))
-    heads = _heads()
-    for number, _ in numbers.most_common(_MOST_CANDIDATES):
-        if heads[number] not in squeezed:  # neither whole nor cut, which most are
-            continue
+    known = sorted(_headed(squeezed) & numbers.keys(), key=lambda number: (-numbers[number], number))
+    for number in known[:_MOST_CANDIDATES]:
         template = templates()[number]
         found = _compared(squeezed, _pieces(template.text))
         if found:
@@ -133,10 +131,29 @@ def _fits(text: str, words: Iterable[str], record: Record) -> Iterator[Fit]:
             yield Fit(template, *found, named=named, level=level)
 
 
+def _headed(squeezed: str) -> set[int]:
+    """Return the templates whose beginning is in a text: it fits as a whole or as far as it was cut, and most do not."""
+    by_gram, short = _heads()
+    found = set(short)
+    for place in range(len(squeezed) - _GRAM + 1):
+        found.update(
+            number for head, number in by_gram.get(squeezed[place : place + _GRAM], ()) if squeezed.startswith(head, place)
+        )
+    return found
+
+
 @cache
-def _heads() -> tuple[str, ...]:
-    """Return the beginnings of templates, of which a text has one that fits as a whole or as far as it was cut."""
-    return tuple(_pieces(template.text)[0][:_LONG] for template in templates())
+def _heads() -> tuple[Mapping[str, list[tuple[str, int]]], list[int]]:
+    """Return the beginnings of templates by their first characters, and the templates whose beginning is shorter."""
+    by_gram: dict[str, list[tuple[str, int]]] = defaultdict(list)
+    short: list[int] = []
+    for number, template in enumerate(templates()):
+        head = _pieces(template.text)[0][:_LONG]
+        if len(head) < _GRAM:
+            short.append(number)
+        else:
+            by_gram[head[:_GRAM]].append((head, number))
+    return by_gram, short
 
 
 def _compared(text: str, pieces: tuple[str, ...]) -> tuple[int, bool, bool, bool] | None:

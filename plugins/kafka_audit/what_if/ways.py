@@ -21,7 +21,13 @@ class NotKnown:
     decides: bool = True
 
 
-START, WAIT, MORE_REPLICAS, FEWER_AT_ONCE = "start", "wait", "more_replicas", "fewer_at_once"
+def still_runs(view: ClusterView, node: int) -> bool:
+    """Return whether anything shows that a node runs, registered or not: it answers, or fetches the metadata log."""
+    answers = any(row.broker_id == node for row in view.held_views)
+    return node in view.brokers or node in view.unlisted or node in view.followers or answers
+
+
+START, REJOIN, WAIT, MORE_REPLICAS, FEWER_AT_ONCE = "start", "rejoin", "wait", "more_replicas", "fewer_at_once"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,7 +35,8 @@ class Way:
     """One way to more copies in sync.
 
     Attributes:
-        kind: `start` (these brokers are down, and have replicas), `wait` (followers on these brokers are out of the ISR),
+        kind: `start` (these brokers are down, and have replicas), `rejoin` (they run, and are not registered),
+            `wait` (followers on these brokers are out of the ISR),
             `more_replicas` (all replicas are in sync, and too few), or `fewer_at_once` (each of them alone would do).
         brokers: sorted; none for the last two.
         partitions: how many it would help.
@@ -50,9 +57,10 @@ def ways(view: ClusterView, loss: PartyLoss, hit: Iterable[TopicPartitions]) -> 
         for partition in row.partitions:
             key = row.topic, partition
             waits_for = held_up_by(view, *key)
-            down = waits_for - view.brokers.keys() - view.unlisted
+            gone = waits_for - view.brokers.keys() - view.unlisted
+            down = frozenset(broker for broker in gone if not still_runs(view, broker))
             if waits_for:
-                found.setdefault(START if down else WAIT, {})[key] = down or waits_for
+                found.setdefault(START if down else REJOIN if gone else WAIT, {})[key] = down or gone or waits_for
             else:
                 held = view.partitions.state(*key)
                 alone = key in few or len(loss.brokers) == 1 or (held is not None and len(held.replicas) == 1)
@@ -64,6 +72,6 @@ def ways(view: ClusterView, loss: PartyLoss, hit: Iterable[TopicPartitions]) -> 
             partitions=len(found[kind]),
             topic=min(found[kind])[0],
         )
-        for kind in (START, WAIT, MORE_REPLICAS, FEWER_AT_ONCE)
+        for kind in (START, REJOIN, WAIT, MORE_REPLICAS, FEWER_AT_ONCE)
         if kind in found
     )

@@ -4,7 +4,12 @@ from dataclasses import replace
 from typing import ClassVar
 
 import pytest
-from kafka.protocol.admin import DescribeUserScramCredentialsRequest, DescribeUserScramCredentialsResponse
+from kafka.protocol.admin import (
+    DescribeClientQuotasRequest,
+    DescribeClientQuotasResponse,
+    DescribeUserScramCredentialsRequest,
+    DescribeUserScramCredentialsResponse,
+)
 
 from collect.columns import collected
 from collect.fakes import frame, refused, server
@@ -32,6 +37,7 @@ from kafka_audit.model.tables import (
     QuorumReplica,
     QuorumView,
     QuorumVoter,
+    QuotaUser,
     ScramUser,
     SourceRead,
     ViewBroker,
@@ -263,12 +269,20 @@ def login(user, mechanism="SCRAM-SHA-512", side="client"):
     return PropertyLogin(**head, mechanism=mechanism, side=side, username=user)
 
 
+APIS = {48: (0, 0), 50: (0, 0)}
+ASKED = {"DescribeClientQuotas": "answered"}
+
+
 class Keeper(QuorumNode):
-    """Knows SCRAM users: `users` by name with their mechanisms' numbers."""
+    """Knows SCRAM users: `users` by name with their mechanisms' numbers; and `quotas` of (user, client id)."""
 
     users: ClassVar = {"kafka": [2], "old": [1, 2]}
+    quotas: ClassVar = ()
 
     def _answer(self, connection, request):
+        if int.from_bytes(request[:2], "big") == 48:
+            self._answer_quotas(connection, request)
+            return
         if int.from_bytes(request[:2], "big") != 50:
             super()._answer(connection, request)
             return
@@ -283,6 +297,21 @@ class Keeper(QuorumNode):
         message = DescribeUserScramCredentialsResponse(**head, results=results)
         connection.sendall(frame(message, int.from_bytes(request[4:8], "big"), in_order=True))
 
+    def _answer_quotas(self, connection, request):
+        self.requests.append((48, 0, request))
+        (asked,) = DescribeClientQuotasRequest.decode(request, version=0, header=True).components
+        assert (asked.entity_type, asked.match_type, asked.match) == ("user", 2, None)
+        entry = DescribeClientQuotasResponse.EntryData
+        values = [entry.ValueData(key="producer_byte_rate", value=1000.0)]
+        entries = [
+            entry(entity=[entry.EntityData(entity_type=kind, entity_name=name) for kind, name in entities.items()], values=values)
+            for entities in self.quotas
+        ]
+        head = {"version": 0, "throttle_time_ms": 0, "error_code": self.quorum_error, "error_message": None}
+        connection.sendall(
+            frame(DescribeClientQuotasResponse(**head, entries=entries), int.from_bytes(request[4:8], "big"), in_order=True)
+        )
+
 
 def scram_rows(keeper, *logins):
     with server(keeper) as (host, port):
@@ -293,40 +322,51 @@ def scram_rows(keeper, *logins):
 
 
 def test_scram_users_are_asked_for_by_name_and_never_all():
-    keeper = Keeper(2, {50: (0, 0)})
+    keeper = Keeper(2, APIS)
     rows = scram_rows(keeper, login("kafka"), login("gone"), login("plain", "PLAIN"), login("client", side="server"))
     assert {(row.user, row.mechanism) for row in of(rows, ScramUser)} == {("kafka", "SCRAM-SHA-512")}
-    assert outcomes(rows) == {"DescribeUserScramCredentials": "answered"}
+    assert outcomes(rows) == ASKED | {"DescribeUserScramCredentials": "answered"}
     (request,) = [request for key, _, request in keeper.requests if key == 50]
     names = {user.name for user in DescribeUserScramCredentialsRequest.decode(request, version=0, header=True).users}
     assert names == {"kafka", "gone"}
 
 
-def test_without_a_login_to_look_for_nothing_is_asked():
-    keeper = Keeper(2, {50: (0, 0)})
-    assert scram_rows(keeper, login("plain", "PLAIN")) == ()
-    assert keeper.requests == []
+def test_without_a_login_to_look_for_no_user_is_asked_for():
+    keeper = Keeper(2, APIS)
+    assert outcomes(scram_rows(keeper, login("plain", "PLAIN"))) == ASKED
+    assert [key for key, *_ in keeper.requests if key == 50] == []
+
+
+def test_users_that_quotas_name_are_asked_for_apart():
+    keeper = Keeper(2, APIS)
+    keeper.quotas = ({"user": "kafka"}, {"user": "gone", "client-id": "c"}, {"user": None}, {"user": "kafka", "client-id": None})
+    rows = scram_rows(keeper)
+    assert {row.user for row in of(rows, QuotaUser)} == {"kafka", "gone"}
+    assert {row.user for row in of(rows, ScramUser)} == {"kafka"}
+    assert outcomes(rows) == ASKED | {"DescribeUserScramCredentials of quotas": "answered"}
 
 
 def test_users_that_acls_name_are_asked_for_apart():
-    keeper = Keeper(2, {50: (0, 0)})
+    keeper = Keeper(2, APIS)
     acls = [made(Acl, principal=principal) for principal in ("User:kafka", "User:gone", "User:*", "Group:g")]
     rows = scram_rows(keeper, *acls)
     assert {row.user for row in of(rows, ScramUser)} == {"kafka"}
-    assert outcomes(rows) == {"DescribeUserScramCredentials of ACLs": "answered"}
+    assert outcomes(rows) == ASKED | {"DescribeUserScramCredentials of ACLs": "answered"}
     (request,) = [request for key, _, request in keeper.requests if key == 50]
     names = {user.name for user in DescribeUserScramCredentialsRequest.decode(request, version=0, header=True).users}
     assert names == {"kafka", "gone"}
 
 
 def test_more_users_of_acls_than_one_request_asks_for_are_not_asked_in_part():
-    keeper = Keeper(2, {50: (0, 0)})
-    assert scram_rows(keeper, *(made(Acl, principal=f"User:u{number}") for number in range(101))) == ()
-    assert keeper.requests == []
+    keeper = Keeper(2, APIS)
+    keeper.quotas = [{"user": f"q{number}"} for number in range(101)]
+    assert outcomes(scram_rows(keeper, *(made(Acl, principal=f"User:u{number}") for number in range(101)))) == ASKED
+    assert [key for key, *_ in keeper.requests if key == 50] == []
 
 
 def test_a_refusal_of_scram_users_is_a_failed_read():
-    keeper = Keeper(2, {50: (0, 0)})
+    keeper = Keeper(2, APIS)
     keeper.quorum_error = 31
     rows = scram_rows(keeper, login("kafka"))
-    assert outcomes(rows) == {"DescribeUserScramCredentials": "CLUSTER_AUTHORIZATION_FAILED"}
+    refused_reads = ("DescribeClientQuotas", "DescribeUserScramCredentials")
+    assert outcomes(rows) == dict.fromkeys(refused_reads, "CLUSTER_AUTHORIZATION_FAILED")

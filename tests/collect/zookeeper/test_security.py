@@ -13,7 +13,7 @@ from kafka_audit.collect.rows.acl_sets import acl_rows, digest
 from kafka_audit.collect.zookeeper import security
 from kafka_audit.collect.zookeeper.security import PLANNED
 from kafka_audit.collect.zookeeper.znodes import LARGE
-from kafka_audit.model.tables import Acl, AclHolder, DynamicConfig, RegisteredTopic, ScramUser, SourceRead
+from kafka_audit.model.tables import Acl, AclHolder, DynamicConfig, QuotaUser, RegisteredTopic, ScramUser, SourceRead
 from made_rows import of
 
 
@@ -88,6 +88,7 @@ def test_all_of_it_is_told(chroot):
         ("alice", "SCRAM-SHA-256"),
         ("alice", "SCRAM-SHA-512"),
     ]
+    assert {user.user for user in of(rows, QuotaUser)} == {"alice", "quota-only"}
 
 
 def test_no_secret_is_in_any_row():

@@ -26,6 +26,7 @@ def snapshot_skewed(view: ClusterView) -> Judgements:
     yield view.judge(
         "cluster",
         status,
+        severity=None if longest > info.skew_s else Severity.INFO,
         seconds=seconds,
         limit=f"{info.skew_s:g}",
         samples=str(sum(number is not None for number in view.samples)),

@@ -4,20 +4,22 @@ from collections.abc import Mapping
 
 from kafka_audit.cluster.settings import Settings
 from kafka_audit.configuration.definitions import definitions
+from kafka_audit.configuration.near_keys import DYNAMIC_ALONE
 
-_DEFAULT_SOURCE = 5  # Kafka's ConfigSource: DEFAULT_CONFIG
+_DEFAULT_SOURCE, _STATIC_SOURCE = 5, 4  # Kafka's ConfigSource: DEFAULT_CONFIG, STATIC_BROKER_CONFIG
 _TEXTS = frozenset({"STRING", "LIST", "PASSWORD"})
 
 
 def set_lines(settings: Settings, node: int) -> Mapping[str, str | None] | None:
     """Return what a node sets: its file, else what it reports, which has all keys of its file; None where neither was read.
 
-    What something else may add to a file has no line, and is not among them.
+    What something else may add to a file has no line, and is not among them, nor is what only a dynamic setting can be.
     """
     if node in settings.every_file:
         return {key: line.value for key, line in settings.every_file[node].items() if line.line}
     answers = settings.reported(node)
-    return {key: row.value for key, row in answers.items() if row.source != _DEFAULT_SOURCE} if answers else None
+    own = {key: row for key, row in answers.items() if row.source == _STATIC_SOURCE or key not in DYNAMIC_ALONE}
+    return {key: row.value for key, row in own.items() if row.source != _DEFAULT_SOURCE} if answers else None
 
 
 def start_values(lines: Mapping[str, str | None], version: str) -> Mapping[str, str]:

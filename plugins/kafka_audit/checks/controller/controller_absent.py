@@ -26,7 +26,8 @@ def _fail(
 ) -> Judgement:
     """Return that there is no controller, or that there may be none."""
     has = "may have" if confidence is Confidence.SUSPECTED else "has"
-    found = {"fault": fault, "epoch": epoch, "still_named": still_named, "has": has, **claim}
+    advice = "kraft" if view.kraft else "claimed" if claim else "zookeeper"
+    found = {"fault": fault, "epoch": epoch, "still_named": still_named, "has": has, "advice": advice, **claim}
     return view.judge("cluster", Status.FAIL, found, confidence=confidence)
 
 

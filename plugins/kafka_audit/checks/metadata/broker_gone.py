@@ -145,7 +145,8 @@ def _judgement_of(  # noqa: PLR0913 -- what a judgement is
         loss = f"all {replicas} partitions{which} still have a leader"
     if not replicas:
         loss = "no partition is assigned to it" if which else "there is no partition"
-    given = {**evidence, **reported, "replicas": replicas, "leaderless": leaderless, "loss": loss}
+    advice = "kraft" if view.kraft else "zookeeper"
+    given = {**evidence, **reported, "advice": advice, "replicas": replicas, "leaderless": leaderless, "loss": loss}
     if status is not Status.FAIL:
         severity = None
     elif leaderless:

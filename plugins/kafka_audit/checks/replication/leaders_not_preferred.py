@@ -3,9 +3,7 @@ from collections.abc import Sequence
 from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
 from kafka_audit.checks.replication.partitions import NO_TOPIC
 from kafka_audit.differences.tables import LISTED, BrokerShare
-
-_HANDFUL = 10
-"""Partitions; fewer that are led elsewhere make no difference to the load."""
+from kafka_audit.progress.rows import progress_of
 
 
 @check(code="KA607", severity=Severity.LOW, parts=("topics",))
@@ -16,8 +14,8 @@ def leaders_not_preferred(view: ClusterView) -> Judgements:
     away = [share for share in shares if share.preferred_elsewhere * 10 > share.preferred]
     away.sort(key=lambda share: (-share.preferred_elsewhere / share.preferred, share.broker_id))
     if away:
-        few = sum(share.preferred_elsewhere for share in away) < _HANDFUL
-        severity = Severity.INFO if few else None
+        stands = any(row.state == "standing" for row in progress_of(view).of_kind("leaders"))
+        severity = None if stands else Severity.INFO
         yield view.judge("cluster", Status.FAIL, severity=severity, led=led, brokers=_named(away), shares=_shares(away))
     elif view.kraft and not led:
         yield view.judge("cluster", Status.UNKNOWN, NO_TOPIC, led=led)

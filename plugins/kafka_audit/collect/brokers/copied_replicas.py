@@ -30,7 +30,7 @@ def read_copied_replicas(
     started = time.monotonic()
     try:
         with any_answer():
-            sizes = _sizes(conversation, min(version, log_dirs.HIGHEST), replicas)
+            sizes = replica_sizes(conversation, version, replicas)
     except ReadError as error:
         return [asking.failed(COPIED, error, started)]
     conversation.add_rows(len(replicas))
@@ -48,7 +48,9 @@ def read_copied_replicas(
     return [*rows, asking.answered(COPIED, started)]
 
 
-def _sizes(conversation: Conversation, version: int, replicas: Sequence[tuple[str, int]]) -> Mapping[tuple[str, int], int]:
+def replica_sizes(conversation: Conversation, version: int, replicas: Sequence[tuple[str, int]]) -> Mapping[tuple[str, int], int]:
+    """Return the bytes of those replicas that a broker holds; raises ReadError."""
+    version = min(version, log_dirs.HIGHEST)
     topics: dict[str, list[int]] = {}
     for topic, partition in replicas:
         topics.setdefault(topic, []).append(partition)

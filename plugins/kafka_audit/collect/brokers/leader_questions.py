@@ -25,6 +25,7 @@ from kafka_audit.model.tables import (
     RegisteredPartition,
     RegisteredTopic,
     Registry,
+    TopicConfig,
     ViewPartition,
 )
 
@@ -35,6 +36,7 @@ MOST_COPIED = 2000
 """Partitions that are copied of which the sizes of replicas are asked."""
 
 _SHIFT = 32  # partitions and brokers are Java's ints
+_TIERED, _SEGMENT = "remote.storage.enable", "segment.bytes"
 _LONGEST, _FIFTEEN_MINUTES, _DIGITS = "transaction.max.timeout.ms", 900_000, 10
 
 
@@ -112,6 +114,7 @@ class LeaderQuestionPlan:
         elr_topics: topics of KRaft that an eligible replica may lead: without a leader first, then with replicas out of sync.
         copied: by broker id, replicas of partitions that are reassigned, or whose ISR lacks a replica.
         topics: those that a user asks about: who reads them, and whether something is written to them.
+        tiered: topics with remote storage, each with the bytes of a segment that it sets.
     """
 
     questions: Mapping[int, LeaderQuestions]
@@ -122,6 +125,7 @@ class LeaderQuestionPlan:
     elr_topics: Sequence[str] = ()
     copied: Mapping[int, Sequence[tuple[str, int]]] = field(default_factory=dict)
     topics: frozenset[str] = frozenset()
+    tiered: Mapping[str, int | None] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -182,6 +186,14 @@ def plan_leader_questions(collected: Collected, book: ViewBook) -> LeaderQuestio
         copied=_copied(collected, reference),
         transaction_ms=_longest_transaction(collected) if TRANSACTIONS in set(everything.topics) else None,
     )
+
+
+def tiered_topics(collected: Collected) -> Mapping[str, int | None]:
+    """Return the topics with remote storage, each with the bytes of a segment that it sets."""
+    settings = collected.columns(TopicConfig)
+    some = settings.filter(pc.is_in(settings.column("key"), value_set=pa.array([_TIERED, _SEGMENT]))).to_pylist()
+    sizes = {row["topic"]: int(row["value"]) for row in some if row["key"] == _SEGMENT and row["value"].isdecimal()}
+    return {row["topic"]: sizes.get(row["topic"]) for row in some if (row["key"], row["value"].lower()) == (_TIERED, "true")}
 
 
 def _partitions(reference: _Reference, topic: str) -> int:

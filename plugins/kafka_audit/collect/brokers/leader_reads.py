@@ -23,6 +23,7 @@ from kafka_audit.collect.brokers.copied_replicas import read_copied_replicas
 from kafka_audit.collect.brokers.group_coordinators import CoordinatorReads
 from kafka_audit.collect.brokers.leader_questions import OFFSETS, LeaderQuestion, LeaderQuestionPlan, LeaderQuestions
 from kafka_audit.collect.brokers.old_transactions import TransactionReads
+from kafka_audit.collect.brokers.tiers import read_tiers
 from kafka_audit.collect.rows.columns import Ints
 from kafka_audit.collect.rows.source_reads import Asking
 from kafka_audit.model.read_failure import ReadFailure
@@ -121,6 +122,7 @@ class LeadershipAsker:
         self._questions = plan.questions.get(target.broker_id)
         self._listed_offline = plan.offline.get(target.broker_id, 0)
         self._topics = plan.topics
+        self._tiered = plan.tiered
         self._asks_groups = plan.disks_fail or bool(plan.topics)
         self._coordinators = plan.coordinators
         self._transaction_ms = plan.transaction_ms
@@ -140,6 +142,8 @@ class LeadershipAsker:
                     rows += read_eligible_replicas(conversation, self._asking, self._elr_topics)
                 if self._copied:
                     rows += read_copied_replicas(conversation, self._target, self._asking, self._copied)
+                if tiered := [(topic, number) for topic in self._tiered for number in _led(self._questions, topic)]:
+                    rows += read_tiers(conversation, self._target, self._asking, tiered, self._tiered)
                 if self._coordinators:
                     led = _led(self._questions, OFFSETS)
                     rows += CoordinatorReads(conversation, self._target, self._asking, led, self._coordinators).rows()

@@ -1,4 +1,4 @@
-"""SCRAM users where there is no ZooKeeper to list them: those that brokers log in as or ACLs name, asked by name at one broker.
+"""SCRAM users where there is no ZooKeeper to list them: those of brokers, of ACLs and of quotas, asked by name at one broker.
 
 Never all users: DescribeUserScramCredentials without names ends in a NullPointerException and a time-out (3.9.1, 4.3.0).
 """
@@ -6,27 +6,27 @@ Never all users: DescribeUserScramCredentials without names ends in a NullPointe
 from collections.abc import Iterable, Sequence
 from functools import partial
 
-from kafka.protocol.admin import DescribeUserScramCredentialsRequest
+from kafka.protocol.admin import DescribeClientQuotasRequest, DescribeUserScramCredentialsRequest
 
 from kafka_audit.clients.protocol.conversation import ClientOptions, Conversation, demand
 from kafka_audit.clients.read_error import ReadError
 from kafka_audit.clients.targets import Target
 from kafka_audit.collect.brokers import answers
 from kafka_audit.collect.rows.source_reads import CLUSTER_DENIED, MAY_DESCRIBE, Asking
-from kafka_audit.configuration.authorization import ANY_PRINCIPAL
+from kafka_audit.configuration.authorization import ANY_PRINCIPAL, OF_ACLS, OF_QUOTAS
 from kafka_audit.model.read_failure import ReadFailure
-from kafka_audit.model.tables import Acl, BrokerView, PropertyLogin, QuorumView, Row, ScramUser
+from kafka_audit.model.tables import Acl, BrokerView, PropertyLogin, QuorumView, QuotaUser, Row, ScramUser
 
-OPERATION, OF_ACLS = "DescribeUserScramCredentials", "DescribeUserScramCredentials of ACLs"
+OPERATION, QUOTAS = "DescribeUserScramCredentials", "DescribeClientQuotas"
 
 _NOT_FOUND = 91  # RESOURCE_NOT_FOUND: the user has no credential
 _MECHANISMS = {1: "SCRAM-SHA-256", 2: "SCRAM-SHA-512"}
-_MOST, _USER = 100, "User:"
+_MOST, _USER, _ANY_NAME = 100, "User:", 2
 _NEEDS = {CLUSTER_DENIED: MAY_DESCRIBE}
 
 
 def read_scram_users(rows: Iterable[Row], protocol: str, sample: int, options: ClientOptions) -> tuple[Row, ...]:
-    """Return the credentials of those users, and a row for each of the two reads; none without names, or without a leader.
+    """Return the credentials of those users, and a row for each read; none without a leader or names to ask for.
 
     Args:
         rows: of the snapshot, server.properties included.
@@ -45,7 +45,10 @@ def read_scram_users(rows: Iterable[Row], protocol: str, sample: int, options: C
     asking = Asking(sample=sample, observer=target.observer, target=target.address)
     reads: list[Row] = []
     reported: dict[Row, None] = {}
-    for operation, users in ((OPERATION, of_files), (OF_ACLS, of_acls)):
+    quotas = asking.read(reads, QUOTAS, partial(_quotas, target, options)) or ()
+    reported |= dict.fromkeys(quotas)
+    of_quotas = [row.user for row in quotas] if len(quotas) <= _MOST else []
+    for operation, users in ((OPERATION, of_files), (OF_ACLS, of_acls), (OF_QUOTAS, of_quotas)):
         if users:
             reported |= dict.fromkeys(asking.read(reads, operation, partial(_ask, target, users, options)) or ())
     return (*reads, *reported)
@@ -54,6 +57,21 @@ def read_scram_users(rows: Iterable[Row], protocol: str, sample: int, options: C
 def _ask(target: Target, users: Sequence[str], options: ClientOptions) -> tuple[ScramUser, ...]:
     with Conversation(*target.dialled, options.at(target)) as conversation:
         return _describe(conversation, users)
+
+
+def _quotas(target: Target, options: ClientOptions) -> tuple[QuotaUser, ...]:
+    with Conversation(*target.dialled, options.at(target)) as conversation:
+        version = conversation.version(DescribeClientQuotasRequest)
+        if version is None:
+            raise ReadError(ReadFailure.NOT_SUPPORTED, None, "Kafka 2.6 or later")
+        of_users = DescribeClientQuotasRequest.ComponentData(entity_type="user", match_type=_ANY_NAME, match=None)
+        answer = conversation.ask(DescribeClientQuotasRequest(version=version, components=[of_users], strict=False))
+        demand(answer.error_code, answer.error_message, {CLUSTER_DENIED: "DescribeConfigs on Cluster"})
+        entries = answers.each(answer.entries or (), "quotas")
+        conversation.add_rows(len(entries))
+        entities = [one for entry in entries for one in answers.each(entry.entity, "who has a quota")]
+        names = {one.entity_name for one in entities if one.entity_type == "user" and one.entity_name is not None}
+        return tuple(QuotaUser(user=answers.checked_name(name, "a user")) for name in sorted(names))
 
 
 def _target(rows: Sequence[Row], protocol: str, sample: int) -> Target | None:

@@ -3,7 +3,7 @@
 import gzip
 import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO
 
@@ -19,16 +19,19 @@ _HEAD = re.compile(r"\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d|\{|\[?\d\d:\d\d:\d\d[
 _BESIDE_HEADS = re.compile(rb"\n(?!\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d|\{|\Z)")
 """Where a line begins that has no time in front: one that belongs to the line before it, or whose writer is in front."""
 _BLOCK = 1 << 18
-_WORTH = re.compile(
-    rb"WARN|ERROR|FATAL|SEVERE|\"(?:warn|error|fatal)\"|Exception|OutOfMemory|starting \(kafka|started \(kafka|Server started"
+_WORTH = (
+    rb"WARN|ERROR|FATAL|SEVERE|\"warn\"|\"error\"|\"fatal\"|Exception|OutOfMemory|starting \(kafka|started \(kafka|Server started"
     rb"|SHUTDOWN|shut(?:ting)? down|signal|Kafka version|KafkaConfig values|Fencing|unfence|is Denied|ailed authentication"
     rb"|Log4jController|Starting controller|unregistered|Unable to register|STALE_BROKER|Session expired"
-    rb"|connection setup timeout|due to request timeout"
-    rb"|myid|ZooKeeperServerMain|is out of range|ed as the controller|\) Pause |: error: |deleted brokers: \d|Newly added brokers: \d|New topics: \["
+    rb"|connection setup timeout|due to request timeout|ZooKeeperServerMain"
+    rb"|myid|is out of range|ed as the controller|\) Pause |: error: |deleted brokers: \d|Newly added brokers: \d|New topics: \["
     rb"|replicas=\[\d+\]|with config: HashMap\(\)|entityPath: brokers/|Updating broker|cluster configuration : |throttled\.rate"
-    rb"|unclean\.leader\.election\.enable (?:->|to)|min\.insync\.replicas (?:->|to)|cleanup\.policy (?:->|to)|Acl change noti"
-)
-"""What is read of lines: those at WARN and above, and the few at INFO by which starts, stops and elections are known."""
+    rb"|unclean\.leader\.election\.enable [-t]|min\.insync\.replicas [-t]|cleanup\.policy [-t]|Acl change noti"
+).split(b"|")
+"""What is read of lines: those at WARN and above, and the few at INFO by which starts, stops and elections are known.
+
+Each pattern is searched by itself: one that begins with a literal is found twice as fast as any of them at once.
+"""
 _THROWN = re.compile(r"(?:Caused by: )?(?:[\w$]{1,80}\.){1,12}[\w$]{1,100}(?:Exception|Error)\b|java\.lang\.|Error: ")
 _SETTING, _MOST_SETTINGS = re.compile(r"\s[\w.-]{1,200} = "), 600
 SETTINGS = "KafkaConfig values"
@@ -74,9 +77,9 @@ class LogStream:
 class LogFile:
     """A log, compressed or not: its pieces, and afterwards what each writer in it had."""
 
-    def __init__(self, name: str, stream: BinaryIO, worth: re.Pattern[bytes] = _WORTH) -> None:
+    def __init__(self, name: str, stream: BinaryIO, worth: Sequence[bytes] = _WORTH) -> None:
         """Keep the stream, and which lines with a head are read; nothing is read yet."""
-        self._worth = worth
+        self._worth, self._each = re.compile(b"|".join(worth)), [re.compile(one) for one in worth]
         self.name = name
         self.streams: dict[str, LogStream] = {}
         self.error = ""  # why it was not read to its end
@@ -98,7 +101,8 @@ class LogFile:
         starts = {found.end() for found in _BESIDE_HEADS.finditer(block)}
         if _BESIDE_HEADS.match(b"\n" + block[:40]):
             starts.add(0)
-        starts.update(block.rfind(b"\n", 0, found.start()) + 1 for found in self._worth.finditer(block))
+        for one in self._each:
+            starts.update(block.rfind(b"\n", 0, found.start()) + 1 for found in one.finditer(block))
         place = 0
         for start in sorted(starts):
             yield from self._passed(block[place:start])

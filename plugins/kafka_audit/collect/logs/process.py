@@ -16,11 +16,11 @@ from kafka_audit.says.process_lines import RECOVERING, event_in, part_in
 MOST_EVENTS, MOST_ERRORS = 60, 12
 _LONGEST, _MOST_BELOW, _OF_BELOW = 800, 6, 400
 _BAD, _LEVEL_IN = re.compile(r"\b(?:ERROR|FATAL)\b|^Error: |^(?:[\w$]{1,80}\.){1,12}[\w$]{1,100}(?:Exception|Error)\b"), 160
-_WORTH = re.compile(
-    rb"ERROR|FATAL|Exception|OutOfMemory|[Ss]tart(?:ing|ed)\b|STARTING|SHUTDOWN|SHUTTING|shut(?:ting)? down|signal"
-    rb"|Shutdown broker|Log4jController|unregistered|oading logs|Recovering |(?:completed|loaded) in "
+_WORTH = (
+    rb"ERROR|FATAL|Exception|OutOfMemory|[Ss]tarting\b|[Ss]tarted\b|STARTING|SHUTDOWN|SHUTTING|shut(?:ting)? down|signal"
+    rb"|Shutdown broker|Log4jController|unregistered|oading logs|Recovering |completed in |loaded in "
     rb"|Attempting recovery|unable to register"
-)
+).split(b"|")
 _NUMBERS = re.compile(r"\d+")
 
 

@@ -28,6 +28,7 @@ KEYS = (
     "remote.storage.enable",
     "retention.bytes",
     "retention.ms",
+    "segment.bytes",
     "unclean.leader.election.enable",
 )
 """The settings that checks need; other settings of topics are not stored."""

@@ -145,14 +145,17 @@ def find_sample_differences(tables: SampleTables, expect: Expect = NOTHING) -> S
 
 
 def _topic_ids(tables: SampleTables, reasons: list[str]) -> set[Key]:
-    """Return topics of which a view has another id than ZooKeeper; views of old versions have none."""
+    """Return topics of which a view has another id than ZooKeeper, or that it alone has; views of old versions have no ids."""
     registered, listed = tables.columns(RegisteredTopic), tables.columns(ViewTopic)
     topic_ids = dict(zip(texts(registered, "topic").to_pylist(), texts(registered, "topic_id").to_pylist(), strict=True))
     shown = zip(texts(listed, "topic").to_pylist(), texts(listed, "topic_id").to_pylist(), strict=True)
     differ = {(name, topic_id) for name, topic_id in shown if topic_id and name in topic_ids and topic_ids[name] != topic_id}
+    kept = {*texts(listed, "topic").to_pylist()} - topic_ids.keys() if topic_ids else set[str]()
+    if kept:
+        reasons.append(f"{counted(len(kept), 'topic')} of brokers that ZooKeeper does not have")
     if differ:
         reasons.append(f"{counted(len({name for name, _ in differ}), 'topic')} with another id in ZooKeeper than at brokers")
-    return {("topic id", name, topic_id) for name, topic_id in differ}
+    return {("topic id", name, topic_id) for name, topic_id in differ} | {("kept topic", name) for name in kept}
 
 
 def _more_replicas(tables: SampleTables, reasons: list[str]) -> set[Key]:

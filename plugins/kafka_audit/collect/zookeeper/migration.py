@@ -22,6 +22,7 @@ from kafka_audit.model.tables import (
     QuorumReplica,
     QuorumView,
     QuorumVoter,
+    QuotaUser,
     RegisteredBroker,
     RegisteredEndpoint,
     RegisteredPartition,
@@ -38,7 +39,7 @@ _EPOCH = "kraftControllerEpoch"
 _IDS = "zookeeper /brokers/ids"
 _QUORUM_API = DescribeQuorumRequest.API_KEY
 _DIGITS = 10  # of a broker's id
-_OF_ZOOKEEPER = (Registry, RegisteredBroker, RegisteredEndpoint, DynamicConfig, ScramUser)
+_OF_ZOOKEEPER = (Registry, RegisteredBroker, RegisteredEndpoint, DynamicConfig, QuotaUser, ScramUser)
 _LARGE_OF_ZOOKEEPER = frozenset({RegisteredTopic, RegisteredPartition})
 
 

@@ -15,7 +15,7 @@ from kafka_audit.collect.rows.secret_filter import is_free_text
 from kafka_audit.collect.zookeeper.znodes import CONFIG, LARGE, ZnodeError, parse_broker_id, read_object
 from kafka_audit.model.asked_again import ZOOKEEPER
 from kafka_audit.model.read_failure import ReadFailure
-from kafka_audit.model.tables import AclHolder, DynamicConfig, Row, ScramUser
+from kafka_audit.model.tables import AclHolder, DynamicConfig, QuotaUser, Row, ScramUser
 
 _DEFAULT = "<default>"
 _MECHANISMS = ("SCRAM-SHA-256", "SCRAM-SHA-512")
@@ -61,17 +61,19 @@ def broker_configs(name: str, znode: Znode) -> tuple[DynamicConfig, ...]:
     return tuple(rows)
 
 
-def scram_users(name: str, znode: Znode) -> tuple[ScramUser, ...]:
-    """Decode /config/users/<name>: which SCRAM credentials there are, and nothing of them; raises ZnodeError."""
+def users(name: str, znode: Znode) -> tuple[ScramUser | QuotaUser, ...]:
+    """Decode /config/users/<name>: which SCRAM credentials there are, and whether a quota, nothing of them; raises ZnodeError."""
     # A user with quotas for single client ids alone: Kafka creates this znode as their parent, without data.
     config = _config(znode) if znode.data else {}
-    return tuple(ScramUser(user=unquote(name), mechanism=mechanism) for mechanism in _MECHANISMS if mechanism in config)
+    user = unquote(name)
+    quotas = (QuotaUser(user=user),) if name != _DEFAULT and config.keys() - {*_MECHANISMS} else ()
+    return (*(ScramUser(user=user, mechanism=mechanism) for mechanism in _MECHANISMS if mechanism in config), *quotas)
 
 
-ACLS, BROKER_CONFIGS, USERS = "/kafka-acl", "/config/brokers", "/config/users"
+ACLS, BROKER_CONFIGS, USERS, QUOTAS = "/kafka-acl", "/config/brokers", "/config/users", "/config/users quotas"
 _INCOMPLETE_NEEDS = "the znodes that could not be read, each with its own row"
 _PREFIXED = "/kafka-acl-extended/prefixed"
-PLANNED = (ACLS, BROKER_CONFIGS, USERS)
+PLANNED = (ACLS, BROKER_CONFIGS, USERS, QUOTAS)
 """The sets; /kafka-acl includes /kafka-acl-extended."""
 
 _T = TypeVar("_T")
@@ -130,10 +132,13 @@ class SecurityZnodes:
             self.rows += self._reader.decode(path, result, partial(broker_configs, paths[path])) or ()
 
     def read_users(self) -> None:
-        """Read the names of users with SCRAM credentials."""
+        """Read the names of users with SCRAM credentials, and with quotas."""
         paths = {f"{USERS}/{name}": name for name in self._names(USERS) or ()}
         for path, result in self._all(USERS, paths):
-            self.rows += self._reader.decode(path, result, partial(scram_users, paths[path])) or ()
+            self.rows += self._reader.decode(path, result, partial(users, paths[path])) or ()
+
+    def read_quotas(self) -> None:
+        """Ask nothing more: the row of this read says that the users were looked through for quotas."""
 
     def _names(self, path: str) -> list[str] | None:
         """Return the names below a path, None where it does not exist."""

@@ -2,12 +2,12 @@
 
 import contextlib
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from kazoo.exceptions import NoAuthError, NoNodeError
 
-from kafka_audit.model.quorum import NOTICES
+from kafka_audit.model.quorum import NOTICES, REQUESTS
 from kafka_audit.model.tables import EnsembleServer, ZookeeperNode
 
 HEALTH = "access and size of znodes"
@@ -29,12 +29,20 @@ _MOST_SERVERS = 100
 _PER_NAME = 4  # bytes that ZooKeeper's answer takes for a name's length
 
 
-def read_znode_health(client: Any, sample: int, left: Callable[[], float]) -> Iterator[ZookeeperNode]:  # noqa: ANN401 -- kazoo's client is untyped
+def read_znode_health(
+    client: Any,  # noqa: ANN401 -- kazoo's client is untyped
+    sample: int,
+    left: Callable[[], float],
+    deleting: Sequence[str] = (),
+) -> Iterator[ZookeeperNode]:
     """Yield the znodes by name; without the right to read its ACL, the rights are unknown; a missing znode has no row.
 
-    `left` returns the time to wait for the next answer, in seconds. Raises the errors of kazoo if the session is lost.
+    `left` returns the time to wait for the next answer, in seconds; `deleting` names topics that are to be deleted.
+
+    Raises the errors of kazoo if the session is lost.
     """
-    asked = [(path, client.get_acls_async(path)) for path in (*GUARDED, *NOTICES)]
+    requests = (*REQUESTS, *(f"{GUARDED[-2]}/{topic}" for topic in deleting[:MOST_LISTED]))
+    asked = [(path, client.get_acls_async(path)) for path in (*GUARDED, *NOTICES, *requests)]
     listed = [(path, client.get_children_async(path, include_data=True)) for path in LISTED]
     for path, answer in asked:
         try:
@@ -47,9 +55,10 @@ def read_znode_health(client: Any, sample: int, left: Callable[[], float]) -> It
         yield ZookeeperNode(
             sample=sample,
             path=path,
-            anyone="".join(letter for _, letter in _LETTERS if letter in letters),
+            anyone=None if path in requests else "".join(letter for _, letter in _LETTERS if letter in letters),
             children=stat.numChildren,
             bytes=stat.dataLength,
+            created_ms=stat.ctime if path in requests else None,
         )
 
     for path, answer in listed:

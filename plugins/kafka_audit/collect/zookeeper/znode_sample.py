@@ -118,6 +118,7 @@ class ZnodeSample:
             security.read_acls,
             security.read_broker_configs,
             security.read_users,
+            security.read_quotas,
         )
         for path, step in (*steps, *zip((*REPLICATION, *SECURITY), last, strict=True)):
             if self._earlier is None or path != TOPIC_CONFIGS:
@@ -166,7 +167,7 @@ class ZnodeSample:
 
     def _read_health(self) -> None:
         sample, lists = self._asking.sample, {TOPICS: self._listed}
-        nodes = znode_health.read_znode_health(self._session.client, sample, self._left)
+        nodes = znode_health.read_znode_health(self._session.client, sample, self._left, sorted(self._found.deleting))
         self._health = [*nodes, *znode_health.largest(self._sizes, lists, sample)]
         self._health += znode_health.read_ensemble(self._session.client, sample, self._left)
 

@@ -4,15 +4,23 @@ A variable of the host has the value of the file `.env`, otherwise its default (
 """
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import yaml
 
-from kafka_audit.configuration.files import commands, environment, images, memory, yaml_nodes
+from kafka_audit.configuration.files import (
+    commands,
+    dockerfile,
+    environment,
+    images,
+    memory,
+    networks,
+    yaml_documents,
+    yaml_nodes,
+)
 from kafka_audit.configuration.files.described import Container, ContainerClient, Described, Mount
 from kafka_audit.configuration.files.java import Property
-from kafka_audit.model.addresses.advertised_listeners import KEY, entries
 from kafka_audit.model.linted import Remark
 from kafka_audit.model.text import listing
 
@@ -20,18 +28,19 @@ _Mapping = Mapping[str, yaml.Node]
 _Beside = Callable[[str], str | None]
 _REFERENCE = re.compile(r"\$\$|\$\{([A-Za-z_][A-Za-z0-9_]*)(?:(:?-)([^${}]*))?\}|\$([A-Za-z_][A-Za-z0-9_]*)")
 _PORTS = re.compile(r"(?:[0-9.]+:|\[[0-9a-f:]+\]:)?(\d{1,5})(?:-(\d{1,5}))?:(\d{1,5})(?:-\d{1,5})?(?:/tcp)?")
-_ZOOKEEPER = "zookeeper.connect"
-_TOPICS, _TOPIC = "create.topics", re.compile(r"([^\s:,]{1,249}):\d{1,6}:(\d{1,4})(?=[:,\s]|$)")
 _ADDED = ("environment", "env_file", "ports", "volumes")
 _CLUSTER_IDS = ("CLUSTER_ID", "KAFKA_KRAFT_CLUSTER_ID")
 _ADDRESS = re.compile(
     r"(?<![\w.@/-])(?:(?:PLAINTEXT|SASL_PLAINTEXT|SSL|SASL_SSL)://)?([A-Za-z0-9][\w.-]{0,200}):(\d{2,5})(?![\w.])"
 )
 _BOOTSTRAPS = re.compile(r"bootstrap|kafka_?brokers?|broker_?list", re.IGNORECASE)
-_ASKED = re.compile(r"--bootstrap-server[\s=\"']{1,5}([A-Za-z0-9][\w.-]{0,200}):(\d{2,5})")
 _WAITS = re.compile(r"wait-for|dockerize|\bnc\b|/dev/tcp")
+_HEALTH = re.compile(r"--health-cmd[\s=]+(?:\"([^\"]*)\"|'([^']*)'|(\S+))")
 _NAMED_VOLUME = re.compile(r"[A-Za-z0-9][\w.-]*")
 _MOST_PORTS, _MOST_CLIENTS = 100, 10
+_AROUND_KAFKA = re.compile(r"KAFKA|CONNECT|ZOO|ALLOW_|SCHEMA_|KSQL")
+_BOOLEAN = "tag:yaml.org,2002:bool"
+_BOTH = "both"  # the tag of a list whose items are those of a service and of the one that it extends
 _BUILT = "build"  # no name of an image that is known
 
 
@@ -62,13 +71,16 @@ class _Host:
         return _REFERENCE.sub(become, text), known
 
 
-def described_services(node: yaml.Node, beside: _Beside, override: yaml.Node | None = None) -> Iterator[Described]:
+def described_services(
+    node: yaml.Node, beside: _Beside, override: yaml.Node | None = None, *, closed: bool = True
+) -> Iterator[Described]:
     """Yield the brokers of the services of a compose file.
 
     Args:
         node: its `services`.
         beside: returns the text of another file by its path from this one.
         override: the services of the file that Compose adds to it.
+        closed: whether no network of it is one of another file.
     """
     services: dict[str, _Mapping] = {name: yaml_nodes.mapping(body) for name, body in yaml_nodes.mapping(node).items()}
     changed = yaml_nodes.mapping(override)
@@ -79,79 +91,63 @@ def described_services(node: yaml.Node, beside: _Beside, override: yaml.Node | N
         services[name] = _both(services.get(name, {}), yaml_nodes.mapping(yaml_nodes.moved(more, at)))
     neighbours = frozenset(services) | {name for body in services.values() for name in _own_names(body)}
     host = _Host(variables=_env_file(beside(".env")), assumed=set())
-    found: list[Described] = []
+    found: list[tuple[Described, networks.Neighbour]] = []
     clients: dict[str, list[ContainerClient]] = {}
+    around: list[networks.Neighbour] = []
+    other_faults: list[Remark] = []  # of services without a broker
     others: set[str] = set()  # names of services without a broker
+    shared: set[str] = set()  # and their volumes
     for service, body in services.items():
-        whole = _extended(body, services)
+        whole = _extended(body, services, beside)
         brokers = [*_service(whole, f"service {service}", host, beside)]
-        others.update(() if brokers else {service, *_own_names(whole)})
+        own = _neighbour(service, whole, host)
+        around.append(own)
+        other_faults += (
+            () if brokers else (*_odd_items(whole.get("environment")), *images.unpublished(own.image, _line_of(whole)))
+        )
+        others.update(() if brokers else own.names)
+        shared.update(() if brokers else (mount.source for mount in own.mounts))
         for client, named in () if brokers or "network_mode" in whole else _named_addresses(service, whole):
             clients.setdefault(named, []).append(client)
         for broker in brokers:
             if "network_mode" in whole or broker.container is None:
-                found.append(replace(broker, container=None))
+                found.append((replace(broker, container=None), own))
             else:
-                own = frozenset({service, *_own_names(whole)})
-                remarks = (*broker.remarks, *_published_somewhere(whole, broker, own))
-                found.append(
-                    replace(broker, neighbours=neighbours, container=replace(broker.container, own=own), remarks=remarks)
-                )
-    brokers_of_file = sum(broker.replicas for broker in found) if all(broker.replicas for broker in found) else 0
-    for broker in found:
-        around = broker.container
-        named_it = (
-            tuple(client for name in sorted(around.own) for client in clients.get(name, ())[:_MOST_CLIENTS]) if around else ()
-        )
-        asked = [*_asks_others(around, others)] if around else []
+                found.append((replace(broker, neighbours=neighbours, container=replace(broker.container, own=own.names)), own))
+    network = networks.Network(
+        services=tuple(around),
+        brokerless=frozenset(others),
+        clients=clients,
+        brokers=sum(broker.replicas for broker, _ in found) if all(broker.replicas for broker, _ in found) else 0,
+        closed=closed,
+    )
+    for place, (broker, own) in enumerate(found):
+        remarks = [*broker.remarks, *(other_faults[:_MOST_CLIENTS] if place == 0 else ())]
         if broker.inside.removeprefix("service ") in changed:
             line = min(setting.line for setting in broker.properties.values())
-            asked.append(Remark(line=line, text="judged with the override file beside this one, which Compose adds"))
-        remarks = (*broker.remarks, *asked, *_ports_of_host(broker, services, host), *_too_many_replicas(broker, brokers_of_file))
-        yield replace(broker, container=replace(around, clients=named_it), remarks=remarks) if around else broker
+            remarks.append(Remark(line=line, text="judged with the override file beside this one, which Compose adds"))
+        if (at := broker.container) is not None:
+            named_it = tuple(client for name in sorted(at.own) for client in clients.get(name, ())[:_MOST_CLIENTS])
+            broker = replace(broker, container=replace(at, clients=named_it, shared=frozenset(shared)))  # noqa: PLW2901 -- the same, with its clients
+            remarks += networks.network_remarks(broker, own, network)
+        yield replace(broker, remarks=tuple(remarks))
 
 
-def _published_somewhere(body: _Mapping, broker: Described, own: Collection[str]) -> Iterator[Remark]:
-    """Yield that Docker chooses where a port is published which the broker advertises to clients outside."""
-    listed = [(entry.host, str(entry.port)) for entry in entries({KEY: broker.value(KEY)})]
-    listed += [(broker.value("advertised.host.name"), broker.value("advertised.port"))]
-    outside = {port for host, port in listed if host and host not in own}
-    for item in yaml_nodes.items(body.get("ports")):
-        port = yaml_nodes.text(item)
-        if port in outside:
-            text = f"Docker publishes {port} at a port that it chooses, and {port} is advertised: publish `{port}:{port}`"
-            yield Remark(line=yaml_nodes.line(item), text=text)
-
-
-def _too_many_replicas(broker: Described, brokers: int) -> Iterator[Remark]:
-    """Yield that wurstmeister's image is to create a topic with more replicas than the file has brokers."""
-    servers = [address.strip().partition(":")[0] for address in broker.value(_ZOOKEEPER).partition("/")[0].split(",")]
-    if brokers > 0 and broker.neighbours.issuperset(servers):
-        for topic, replicas in _TOPIC.findall(broker.value(_TOPICS)):
-            if brokers < int(replicas):
-                text = f"topic {topic[:60]} is to have {replicas} replicas, and is not created: brokers of the file are {brokers}"
-                yield Remark(line=broker.properties[_TOPICS].line, text=text)
-                return
-
-
-def _ports_of_host(broker: Described, services: Mapping[str, _Mapping], host: _Host) -> Iterator[Remark]:
-    """Yield that a broker asks ZooKeeper at a port of the host, which the container of ZooKeeper does not have."""
-    for address in broker.value(_ZOOKEEPER).partition("/")[0].split(",")[:_MOST_CLIENTS]:
-        name, _, port = address.strip().rpartition(":")
-        body = services.get(name, {})
-        published = {str(number): str(target) for number, (target, _) in _ports(body, host).items()}
-        own = {*published.values(), *(text for _, text, _ in _assignments(body.get("environment")))}
-        if published.get(port, port) != port and port not in own:
-            text = f"{name}:{port} is a port of the host: containers reach {name} at {published[port]}"
-            yield Remark(line=broker.properties[_ZOOKEEPER].line, text=text)
-
-
-def _asks_others(around: Container, others: Collection[str]) -> Iterator[Remark]:
-    """Yield that a health check asks a container which is no broker."""
-    for match in _ASKED.finditer(around.healthcheck.value if around.healthcheck else ""):
-        if around.healthcheck and match[1] in others and match[1] not in around.own:
-            text = f"the health check asks {match[1][:60]}:{match[2]}, which is no broker: the container never gets healthy"
-            yield Remark(line=around.healthcheck.line, text=text)
+def _neighbour(service: str, body: _Mapping, host: _Host) -> networks.Neighbour:
+    """Return a service as the others of its file see it."""
+    named = [(name, host.value(text or "")[0], line) for name, text, line in _assignments(body.get("environment"))]
+    ports = [(yaml_nodes.text(port) or "", yaml_nodes.line(port)) for port in yaml_nodes.items(body.get("ports"))]
+    node = body.get("container_name")
+    return networks.Neighbour(
+        names=frozenset({service, *_own_names(body)}),
+        image=host.value(yaml_nodes.text(body.get("image")) or "")[0],
+        variables={name: Property(name, text, line) for name, text, line in named},
+        ports=_ports(body, host),
+        published=tuple(Property("ports", text, line) for text, line in ports),
+        mounts=tuple(_mounts(body)),
+        mounted_alone=body.keys().isdisjoint({"configs", "secrets", "build", "volumes_from"}),
+        container=None if node is None else Property("container_name", yaml_nodes.text(node) or "", yaml_nodes.line(node)),
+    )
 
 
 def _named_addresses(service: str, body: _Mapping) -> Iterator[tuple[ContainerClient, str]]:
@@ -179,20 +175,43 @@ def services_of_jobs(root: _Mapping) -> Iterator[Described]:
             variables = body.get("env") or body.get("variables")
             given = {"image": body.get("image") or body.get("name"), "environment": variables}
             given |= {key: body.get(key) for key in ("command", "entrypoint", "ports")}
+            options = yaml_nodes.text(body.get("options")) or ""
+            if (check := _HEALTH.search(options)) is not None:
+                given["healthcheck"] = _checked(check[1] or check[2] or check[3], body["options"])
             present = {key: node for key, node in given.items() if node is not None}
-            yield from _service(present, f"job {name}, service {service}", host, lambda _path: None)
+            own = _neighbour(service, present, host)
+            for broker in _service(present, f"job {name}, service {service}", host, lambda _path: None):
+                on_host = "runs-on" in yaml_nodes.mapping(job) and "container" not in yaml_nodes.mapping(job)
+                steps = [
+                    yaml_nodes.text(yaml_nodes.mapping(step).get("run")) or ""
+                    for step in yaml_nodes.items(yaml_nodes.mapping(job).get("steps"))
+                ]
+                more = networks.runner_remarks(broker, own, steps) if on_host else ()
+                yield replace(broker, remarks=(*broker.remarks, *more))
+
+
+def _checked(command: str, options: yaml.Node) -> yaml.Node:
+    """Return the health check that options of Docker set, as that of a compose file."""
+    mark = options.start_mark
+    test = yaml.ScalarNode("tag:yaml.org,2002:str", command, mark)
+    return yaml.MappingNode("tag:yaml.org,2002:map", [(yaml.ScalarNode("tag:yaml.org,2002:str", "test", mark), test)], mark)
 
 
 def _env_file(text: str | None) -> Mapping[str, str]:
     return {setting.key: setting.value for setting in environment.parse_env_file(text or "")}
 
 
-def _extended(body: _Mapping, services: Mapping[str, _Mapping]) -> _Mapping:
-    """Return a service with what it takes from another one of its file; `extends` stays where that is elsewhere."""
+def _extended(body: _Mapping, services: Mapping[str, _Mapping], beside: _Beside) -> _Mapping:
+    """Return a service with what it takes from another one; `extends` stays where that cannot be read."""
     node = body.get("extends")
+    path = yaml_nodes.text(yaml_nodes.mapping(node).get("file"))
+    if node is not None and path is not None and (text := beside(path)) is not None:
+        roots = [yaml_nodes.mapping(root) for root in yaml_documents.composed(text)]
+        there = yaml_nodes.mapping(roots[0].get("services")) if roots else {}
+        services = {name: yaml_nodes.mapping(yaml_nodes.moved(one, node.start_mark)) for name, one in there.items()}
     name = yaml_nodes.text(node) or yaml_nodes.text(yaml_nodes.mapping(node).get("service")) or ""
     base = services.get(name)
-    if base is None or base is body or "file" in yaml_nodes.mapping(node) or "extends" in base:
+    if base is None or base is body or "extends" in base:
         return body
     return _both(base, {key: value for key, value in body.items() if key != "extends"})
 
@@ -201,7 +220,7 @@ def _both(base: _Mapping, own: _Mapping) -> _Mapping:
     """Return a service with another one over it, as Compose does for `extends` and for a second file."""
     lists = {
         key: yaml.SequenceNode(
-            "both",
+            _BOTH,
             [
                 part
                 for node in (base[key], own[key])
@@ -232,7 +251,9 @@ def _own_names(body: _Mapping) -> Iterator[str]:
 def _service(body: _Mapping, inside: str, host: _Host, beside: _Beside) -> Iterator[Described]:
     """Yield the broker of a service."""
     host.assumed.clear()
+    made = _built(body, host, beside)
     variables, unknown, elsewhere = _of_env_files(body, beside)
+    variables[:0] = [replace(setting, line=yaml_nodes.line(body["build"])) for setting in made.variables]
     for name, text, line in _assignments(body.get("environment")):
         value, known = host.value(text or "")
         if text is None and name in host.variables:
@@ -240,14 +261,21 @@ def _service(body: _Mapping, inside: str, host: _Host, beside: _Beside) -> Itera
         elif text is None or not known:
             unknown.append(name)
         variables.append(Property(name, value, line))
+    odd = [*_odd_items(body.get("environment"))]
     image, _ = host.value(yaml_nodes.text(body.get("image")) or "")
     partial = not image and "build" not in body
-    image = _BUILT if "build" in body or partial else image
-    start = commands.start_of(_words(body), _first(body, ("entrypoint", "command")) or Property("command", "", 1))
+    image = made.image or _BUILT if "build" in body or partial else image
+    at = _first(body, ("entrypoint", "command", "build")) or Property("command", "", 1)
+    start = commands.start_of(_words(body) or made.words, at)
     if start is None:
         return
     of_image = images.image_of(image, {setting.key: setting for setting in variables})
-    elsewhere = elsewhere or _first(body, ("extends",)) or _mounted(body, of_image)
+    elsewhere = (
+        elsewhere
+        or _first(body, ("extends",))
+        or _mounted(body, of_image)
+        or (_first(body, ("build",)) if made.changed else None)
+    )
     literal = [setting.key for setting in variables if setting.key not in unknown]
     broker = environment.described_broker(
         variables,
@@ -262,7 +290,13 @@ def _service(body: _Mapping, inside: str, host: _Host, beside: _Beside) -> Itera
     if broker is None:
         return
     heap = next((setting.value for setting in reversed(variables) if setting.key == memory.HEAP), of_image.heap)
-    remarks = [*broker.remarks, *of_image.missing_tool(_healthcheck(body)), *memory.too_large_heap(heap, _limit(body, host))]
+    remarks = [
+        *broker.remarks,
+        *odd,
+        *of_image.missing_tool(_healthcheck(body)),
+        *memory.too_large_heap(heap, _limit(body, host)),
+        *of_image.folder_of_host(mount for mount in _mounts(body) if "user" not in body),
+    ]
     if host.assumed:
         remarks.append(Remark(line=_line(body), text=f"judged with the defaults {listing(sorted(host.assumed), 5)}"))
     ids = (setting for setting in reversed(variables) if setting.key in _CLUSTER_IDS and setting.key not in unknown)
@@ -273,8 +307,21 @@ def _service(body: _Mapping, inside: str, host: _Host, beside: _Beside) -> Itera
         new_host="hostname" not in body,
         file=start.file,
         healthcheck=_healthcheck(body),
+        user=yaml_nodes.text(body.get("user")) or "",
     )
     yield replace(broker, remarks=tuple(remarks), replicas=_replicas(body), partial=partial, container=container)
+
+
+def _built(body: _Mapping, host: _Host, beside: _Beside) -> dockerfile.Built:
+    """Return what the Dockerfile of a service makes, nothing where it has none or it cannot be read."""
+    node = body.get("build")
+    build = yaml_nodes.mapping(node)
+    folder, _ = host.value(yaml_nodes.text(node) or yaml_nodes.text(build.get("context")) or ".")
+    text = (
+        beside(f"{folder.rstrip('/')}/{yaml_nodes.text(build.get('dockerfile')) or 'Dockerfile'}") if node is not None else None
+    )
+    given = {name: host.value(value or "")[0] for name, value, _ in _assignments(build.get("args"))}
+    return dockerfile.built(text, given) if text is not None else dockerfile.Built()
 
 
 def _of_env_files(body: _Mapping, beside: _Beside) -> tuple[list[Property], list[str], Property | None]:
@@ -293,6 +340,24 @@ def _of_env_files(body: _Mapping, beside: _Beside) -> tuple[list[Property], list
     return variables, [setting.key for setting in variables if "$" in setting.value], unread
 
 
+def _odd_items(node: yaml.Node | None) -> Iterator[Remark]:
+    """Yield the items of the list of variables that set nothing, and those that Compose refuses."""
+    for name, value in yaml_nodes.mapping(node).items():
+        if value.tag == _BOOLEAN and _AROUND_KAFKA.match(name):
+            text = f"{name[:100]} needs quotes: docker-compose before release 2 refuses {yaml_nodes.text(value)} without them"
+            yield Remark(line=yaml_nodes.line(value), text=text)
+    for item in yaml_nodes.items(node):
+        name, equals, _ = (yaml_nodes.text(item) or "").partition("=")
+        if isinstance(node, yaml.Node) and node.tag == _BOTH:
+            yield from _odd_items(item)
+        elif isinstance(item, yaml.MappingNode):
+            text = "Compose refuses the file: an item of the list is a mapping, and has to be `NAME=value`"
+            yield Remark(line=yaml_nodes.line(item), text=text)
+        elif not equals and ":" in name:
+            text = f"{name.partition(':')[0][:100]} is not set: the list takes `NAME=value`, and this is the name of a variable"
+            yield Remark(line=yaml_nodes.line(item), text=text)
+
+
 def _words(body: _Mapping) -> str:
     """Return entrypoint and command, with a dollar for each two."""
     nodes = [body[key] for key in ("entrypoint", "command") if key in body]
@@ -301,7 +366,7 @@ def _words(body: _Mapping) -> str:
 
 
 def _line(body: _Mapping) -> int:
-    return min(yaml_nodes.line(node) for node in body.values())
+    return min((yaml_nodes.line(node) for node in body.values()), default=1)
 
 
 def _line_of(body: _Mapping) -> int:
@@ -351,7 +416,9 @@ def _mounts(body: _Mapping) -> Iterator[Mount]:
         path = yaml_nodes.text(long.get("target")) or parts[1 if parts[1:] else 0]
         if path:
             kept = _NAMED_VOLUME.fullmatch(source) is not None or images.is_for_data(path)
-            yield Mount(path=path, line=yaml_nodes.line(item), keeps=kept and yaml_nodes.text(long.get("type")) != "tmpfs")
+            kept = kept and yaml_nodes.text(long.get("type")) != "tmpfs"
+            named = source if _NAMED_VOLUME.fullmatch(source) else ""
+            yield Mount(path=path, line=yaml_nodes.line(item), keeps=kept, source=named)
     tmpfs = body.get("tmpfs")
     for item in () if tmpfs is None else yaml_nodes.items(tmpfs) or [tmpfs]:
         yield Mount(path=(yaml_nodes.text(item) or "").split(":")[0], line=yaml_nodes.line(item))

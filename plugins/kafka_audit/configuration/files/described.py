@@ -16,6 +16,9 @@ ADVERTISED_BY_BITNAMI = "advertised-address-placeholder"
 ANY_OPTIONS = "*"
 """Options of the JVM that are not known."""
 
+_COMMENT = re.compile(r"\s#(?:\s|$)")
+_PATHS = frozenset({"log.dirs", "log.dir", "metadata.log.dir", "ssl.keystore.location", "ssl.truststore.location"})
+_OF_WINDOWS = re.compile(r"(?:^|,\s{0,5})[A-Za-z]:[^\\/,]")
 _FOLDER_OF_BITNAMI = "/bitnami/kafka"
 _MOST_REMARKS = 50
 COMMANDED = re.compile(r"_\{(?:HOSTNAME|PORT)_COMMAND\}")
@@ -37,6 +40,7 @@ class Mount:
     line: int
     keeps: bool = False
     claim: bool = False
+    source: str = ""  # the name of a volume of Docker, "" for what is none
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,6 +75,8 @@ class Container:
     one_by_one: bool = False
     file: str = ""
     healthcheck: Property | None = None
+    user: str = ""  # who runs it, "" where the image decides
+    shared: frozenset[str] = frozenset()  # volumes that services without a broker have, too
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -153,9 +159,18 @@ def described(properties: Mapping[str, Property], inside: str = "", names: Setti
         properties = {**properties, "node.id": Property("node.id", "${node.id}", properties["process.roles"].line)}
     unknown = frozenset(setting.key for setting in properties.values() if is_placeholder(setting.value))
     twice = (setting for setting in properties.values() if setting.earlier)
+    inner = (setting for setting in properties.values() if _COMMENT.search(setting.value) and "jaas" not in setting.key)
     remarks = [
         Remark(line=one.earlier, text=f"{one.key[:200]} has no effect here: line {one.line} sets it again") for one in twice
     ]
+    remarks += [
+        Remark(line=one.line, text=f"what follows # is part of the value of {one.key[:100]}: a comment needs a line of its own")
+        for one in inner
+    ]
+    for key in _PATHS & properties.keys():
+        if _OF_WINDOWS.search(properties[key].value):
+            text = f"Java takes each backslash away, which leaves {properties[key].value[:60]}: write / or two backslashes"
+            remarks.append(Remark(line=properties[key].line, text=text))
     return Described(properties=properties, unknown=unknown, inside=inside, names=names, remarks=listed(remarks))
 
 

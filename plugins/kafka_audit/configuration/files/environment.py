@@ -131,7 +131,7 @@ def described_broker(  # noqa: PLR0913 -- a container is described in that many 
         inside=inside,
         image=image,
         names=setting_names.of_environment(of_image.prefix, inside, release=release),
-        remarks=(*of_image.withdrawal(image or "", line), *_remarks(by_name, of_image, elsewhere, start)),
+        remarks=(*of_image.withdrawal(image or "", line), *_remarks(by_name, of_image, image or "", elsewhere, start)),
         ends=tuple(of_image.ends(image or "", given, first)) if own else (),
         ended_by=of_image.label,
         jvm=options if own and of_image.secured and known_later.isdisjoint(_JVM) else ANY_OPTIONS,
@@ -147,7 +147,9 @@ def _is_of_broker(found: Mapping[str, Property], *, strongly: bool) -> bool:
     return is_brokers(found) or is_brokers({key.removeprefix("cfg."): setting for key, setting in found.items()})
 
 
-def _remarks(by_name: Mapping[str, Property], image: Image, elsewhere: Property | None, start: Start) -> Iterator[Remark]:
+def _remarks(
+    by_name: Mapping[str, Property], image: Image, name: str, elsewhere: Property | None, start: Start
+) -> Iterator[Remark]:
     if elsewhere is not None:
         yield Remark(line=elsewhere.line, text=f"not judged: settings of {elsewhere.key}")
     if start.at is not None:
@@ -157,6 +159,7 @@ def _remarks(by_name: Mapping[str, Property], image: Image, elsewhere: Property 
     if image.label and foreign and image.prefix != images.BITNAMIS_PREFIX:
         text = f"{image.label} image reads {images.PREFIX}NAME: variables with {images.BITNAMIS_PREFIX} set nothing"
         yield Remark(line=foreign[0].line, text=text)
+    yield from image.of_others(name, by_name)
     for setting in [setting for name, setting in by_name.items() if _in_small_letters(name, image)][:_MOST_PLAIN]:
         text = f"{setting.key[:100]} sets nothing: {image.label} image reads {setting.key[:100].upper()}"
         yield Remark(line=setting.line, text=text)

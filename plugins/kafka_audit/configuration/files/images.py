@@ -2,12 +2,13 @@
 
 import posixpath
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from typing import Any
 
 from kafka_audit.configuration.definitions import version_numbers
+from kafka_audit.configuration.files.described import Mount
 from kafka_audit.configuration.files.java import Property
 from kafka_audit.model.linted import Remark
 from kafka_audit.model.package_yaml import package_yaml
@@ -51,8 +52,13 @@ class Image:
     refuses: tuple[str, ...] = ()
     cluster_id: str = ""
     lacks: str = "(?!)"
+    bin: str = ""
+    user: str = ""  # who runs it, "" where that is root or not known
+    owns: tuple[str, ...] = ()
     withdrawn: str = "(?!)"
     published: str = ""
+    renamed: Mapping[str, str] = field(default_factory=dict)
+    renamed_since: str = "999"
     alone: bool = False  # whether it starts without any variable
     heap: str = ""  # options of the heap where the variable has none
     links: bool = False
@@ -118,6 +124,34 @@ class Image:
         if match := re.search(self.lacks.replace("TOOL", _TABLE["tools"]), probe.value):
             text = f"{probe.key} calls {match[0][:60]}, which {self.label} image does not find: the container never gets healthy"
             yield Remark(line=probe.line, text=text)
+        for match in re.finditer(rf"(?<!\S)(/[\w/.-]{{1,60}}/bin)/(?:{_TABLE['tools']})", probe.value) if self.bin else ():
+            if match[1] != self.bin:
+                text = f"{probe.key} calls {match[0][:100]}, and {self.label} image has its tools in {self.bin}"
+                yield Remark(line=probe.line, text=f"{text}: the container never gets healthy")
+
+    def of_others(self, name: str, variables: Mapping[str, Property]) -> Iterator[Remark]:
+        """Yield the variables that the start of another image reads, or that of earlier tags."""
+        for old in sorted(variables.keys() & self.renamed.keys()):
+            if version_numbers(self.release(name) or "0") >= version_numbers(self.renamed_since):
+                text = f"{old} sets nothing: {self.label} image reads {self.renamed[old]}"
+                yield Remark(line=variables[old].line, text=text)
+        for label, names in _TABLE["own"].items():
+            for one in sorted(variables.keys() & set(names)) if self.label and label != self.label else ():
+                text = f"{one} sets nothing: {self.label} image does not read it, {label} does"
+                yield Remark(line=variables[one].line, text=text)
+
+    def folder_of_host(self, mounts: Iterable[Mount]) -> Iterator[Remark]:
+        """Yield that a folder of the host has to belong to the image's user."""
+        for mount in mounts:
+            if self.user and mount.keeps and not mount.source:
+                text = f"{self.label} image runs as user {self.user}, to whom the folder of the host has to belong on Linux"
+                yield Remark(line=mount.line, text=text)
+
+    def claim_of_root(self, mounts: Iterable[Mount]) -> Iterator[Remark]:
+        """Yield that a volume of Kubernetes has to be given to the image's user."""
+        for mount in mounts if self.user else ():
+            text = f"no fsGroup: where new volumes belong to root, {self.label} image cannot write as user {self.user}"
+            yield Remark(line=mount.line, text=text)
 
     def withdrawal(self, name: str, line: int) -> Iterator[Remark]:
         """Yield that an image's name is no longer published."""
@@ -181,6 +215,13 @@ def image_of(name: str | None, variables: Mapping[str, Property]) -> Image:
         if name is not None and re.search(image.names, name):
             return image
     return _LIKE_BITNAMIS if any(variable.startswith(BITNAMIS_PREFIX) for variable in variables) else _UNKNOWN
+
+
+def unpublished(name: str, line: int) -> Iterator[Remark]:
+    """Yield that an image beside the broker is not published."""
+    for pattern, tags in _TABLE["gone"].items():
+        if re.search(pattern, name):
+            yield Remark(line=line, text=f"{name[:60]} is not published: {tags}")
 
 
 def is_for_data(path: str) -> bool:

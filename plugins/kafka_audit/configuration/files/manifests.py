@@ -11,7 +11,6 @@ from dataclasses import dataclass, field, replace
 import yaml
 
 from kafka_audit.bounds import bounded_yaml
-from kafka_audit.bounds.bounded_yaml import YamlLimitError
 from kafka_audit.configuration.files import (
     app_template,
     chart_values,
@@ -21,6 +20,7 @@ from kafka_audit.configuration.files import (
     pod_containers,
     setting_names,
     strimzi,
+    yaml_documents,
     yaml_nodes,
 )
 from kafka_audit.configuration.files.bitnami_pods import BitnamiPods, ConfigText, bitnami_pods
@@ -66,9 +66,9 @@ def parse_manifests(
         beside: returns the text of another file by its path from this one, None where it cannot be read.
         override: the file that Compose adds to this one.
     """
-    nodes, more = _composed(text), []
+    nodes, more = yaml_documents.composed(text), []
     with contextlib.suppress(PropertiesError):
-        more = _composed(override or "")
+        more = yaml_documents.composed(override or "")
     try:
         around = _GivenToContainers(beside, override=next((yaml_nodes.mapping(node).get("services") for node in more), None))
         for node in nodes:
@@ -76,40 +76,6 @@ def parse_manifests(
         return tuple(_joined([part for node in nodes for part in _document(node, around)], around))
     except RecursionError as error:  # thousands of merges, one in the other
         raise PropertiesError(1, "is nested too deeply") from error
-
-
-def _composed(text: str) -> list[yaml.Node]:
-    """Return the documents of a text, those of lists one by one; raises PropertiesError where it is no YAML."""
-    loader = LOADER(text)
-    nodes: list[yaml.Node] = []
-    try:
-        bounded_yaml.refuse_events(text)
-        while loader.check_node():
-            node = loader.get_node()
-            bounded_yaml.refuse_aliases(node, merges_once=True)
-            nodes += _documents(node, 0)
-    except YamlLimitError as error:
-        raise PropertiesError(error.line, str(error)) from error
-    except yaml.MarkedYAMLError as error:
-        line = error.problem_mark.line + 1 if error.problem_mark else 1
-        # YAML's own words quote the file, which may hold a password at that place; `problem` alone does not.
-        raise PropertiesError(line, f"not YAML: {error.problem}") from error
-    except yaml.reader.ReaderError as error:
-        raise PropertiesError(1, "not YAML: it contains a control character") from error
-    except RecursionError as error:
-        raise PropertiesError(1, "is nested too deeply") from error
-    finally:
-        loader.dispose()
-    return nodes
-
-
-def _documents(node: yaml.Node | None, depth: int) -> Iterator[yaml.Node]:
-    root = yaml_nodes.mapping(node)
-    if (yaml_nodes.text(root.get("kind")) or "").endswith("List") and depth < bounded_yaml.DEEPEST:
-        for item in yaml_nodes.items(root.get("items")):
-            yield from _documents(item, depth + 1)
-    elif node is not None:
-        yield node
 
 
 def _note(root: _Mapping, around: _GivenToContainers) -> None:
@@ -179,7 +145,8 @@ def _running(root: _Mapping, node: yaml.Node, around: _GivenToContainers) -> Ite
     """Yield the brokers of compose services, of jobs' services in CI, and of the containers of a workload."""
     kind, name, namespace = _identity(root)
     if "services" in root and isinstance(root["services"], yaml.MappingNode):
-        yield from compose.described_services(root["services"], around.beside, around.override)
+        joined = any("external" in yaml_nodes.mapping(one) for one in yaml_nodes.mapping(root.get("networks")).values())
+        yield from compose.described_services(root["services"], around.beside, around.override, closed=not joined)
     elif not kind:
         yield from compose.services_of_jobs(root)
     elif kind not in _NO_BROKERS:
@@ -198,6 +165,7 @@ def _running(root: _Mapping, node: yaml.Node, around: _GivenToContainers) -> Ite
             prepared="initContainers" in _pod(spec),
             service=service,
             published=(namespace, service) not in around.headless,
+            of_root=yaml_nodes.mapping(_pod(spec).get("securityContext")).keys().isdisjoint({"fsGroup", "runAsUser"}),
             one_by_one=pods > 1 and "podManagementPolicy" not in spec and kind == "StatefulSet",
         )
         bodies = [yaml_nodes.mapping(body) for container in _containers(node, set(), 0) for body in yaml_nodes.items(container)]

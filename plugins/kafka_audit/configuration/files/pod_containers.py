@@ -9,18 +9,26 @@ from dataclasses import dataclass, field, replace
 
 import yaml
 
-from kafka_audit.configuration.files import commands, environment, images, memory, yaml_nodes
+from kafka_audit.configuration.files import commands, environment, images, memory, templates, yaml_nodes
 from kafka_audit.configuration.files.commands import StartKind
 from kafka_audit.configuration.files.described import Container, Described, Mount
 from kafka_audit.configuration.files.java import Property
+from kafka_audit.model.addresses.advertised_listeners import INSTEAD, KEY, entries
+from kafka_audit.model.addresses.voters import SERVERS, VOTERS
 from kafka_audit.model.linted import Remark
 
 _Mapping = Mapping[str, yaml.Node]
 _EXPORT = re.compile(r"\bexport[ \t]+(KAFKA_[A-Z0-9_]{1,200})=([^\s;&|]*)")
+_KUBERNETES = re.compile(r"(?<!\$)\$\(([A-Za-z_][A-Za-z0-9_]{0,100})\)")
+_OF_SERVICES = re.compile(r"_(?:SERVICE_HOST|SERVICE_PORT|PORT)(?![A-Z0-9])")
+_NO_TEXTS = frozenset(f"tag:yaml.org,2002:{kind}" for kind in ("int", "float", "bool"))
 _SUM = re.compile(r"\$\(\([^()]*\)\)")
 _REFERRED = re.compile(r"\$[{(]([A-Za-z_][A-Za-z0-9_]{0,200})[)}]")
 _SHELLS = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
-_OF_SHELLS = re.compile(r"\$\{[A-Za-z_][A-Za-z0-9_]{0,100}[#%][^{}]{0,100}\}|\$\([a-z]{1,50} [^()]{0,200}\)|`[^`]{1,200}`")
+_OF_SHELLS = re.compile(
+    r"\$\{[A-Za-z_][A-Za-z0-9_]{0,100}[#%][^{}]{0,100}\}|\$\([a-z]{1,50} [^()]{0,200}\)|`[^`]{1,200}`"
+    r"|\$(?:HOSTNAME\b|\{HOSTNAME\})"
+)
 _PORT_OF_SERVICE = Property("KAFKA_PORT", "tcp://CLUSTER-IP:9092", 0)
 _ADVERTISED = re.compile(r"KAFKA_(?:CFG_)?ADVERTISED_LISTENERS")
 _IDS = re.compile(r"KAFKA_(?:CFG_)?(?:NODE|BROKER)_ID|NODE_ID|BROKER_ID")
@@ -46,6 +54,7 @@ class Workload:
     service: str = ""
     published: bool = True
     one_by_one: bool = False
+    of_root: bool = False  # whether nothing gives new volumes to another user
     used: set[str] = field(default_factory=set)
 
 
@@ -90,7 +99,14 @@ def described_container(body: _Mapping, workload: Workload) -> Iterator[Describe
         heap = named[memory.HEAP].value if memory.HEAP in named else of_image.heap
         large = memory.too_large_heap(heap, memory.limit_of_pod(body))
         shells = _not_replaced(named, of_image) if start.kind is StartKind.IMAGE else ()
-        remarks = (*broker.remarks, *tools, *large, *shells, *_advertised_pod(body, variables, workload))
+        folders = [mount for mount in _mounts(body, workload) if mount.claim] if workload.of_root else []
+        own_faults = (
+            *of_image.claim_of_root(folders if "securityContext" not in body else ()),
+            *_written_values(body),
+            *_other_service(broker, workload),
+            *_of_probes(body, broker),
+        )
+        remarks = (*broker.remarks, *tools, *large, *shells, *own_faults, *_advertised_pod(body, variables, workload))
         yield replace(broker, container=around, remarks=remarks)
 
 
@@ -102,6 +118,47 @@ def _not_replaced(named: Mapping[str, Property], image: images.Image) -> Iterato
                 f"{name[:100]} has {match[0][:60]}, which Kubernetes leaves as it is: a shell has to export it, as in `command`"
             )
             yield Remark(line=setting.line, text=text)
+
+
+def _written_values(body: _Mapping) -> Iterator[Remark]:
+    """Yield the variables that Kubernetes refuses, and references to no earlier variable, which it leaves."""
+    before: set[str] = set()
+    exported = {setting.key for setting in _exported(body)}
+    for item in yaml_nodes.items(body.get("env")):
+        entry = yaml_nodes.mapping(item)
+        name, value = yaml_nodes.text(entry.get("name")) or "", entry.get("value")
+        if value is not None and value.tag in _NO_TEXTS:
+            text = f"Kubernetes refuses {name[:100]}: a value is text, and {(yaml_nodes.text(value) or '')[:20]} needs quotes"
+            yield Remark(line=yaml_nodes.line(value), text=text)
+        if value is None or "envFrom" in body or name in exported:
+            before.add(name)
+            continue
+        for missing in _KUBERNETES.findall(yaml_nodes.text(value) or ""):
+            if f"$({missing})" != templates.PLACEHOLDER and missing not in before and not _OF_SERVICES.search(missing):
+                text = f"Kubernetes leaves $({missing[:60]}) as it is: no variable before it has that name"
+                yield Remark(line=yaml_nodes.line(value), text=text)
+        before.add(name)
+
+
+def _other_service(broker: Described, workload: Workload) -> Iterator[Remark]:
+    """Yield that an address has a pod below another Service than that which names the pods of the StatefulSet."""
+    pod = workload.first_pod.removesuffix("-0")
+    pattern = re.compile(rf"(?<![\w.-]){re.escape(pod)}-\d+\.([a-z0-9-]{{1,63}})\.[a-z0-9-]{{1,63}}\.svc(?![\w-])")
+    for key in (KEY, VOTERS, SERVERS) if workload.service else ():
+        for name in sorted(set(pattern.findall(broker.value(key))) - {workload.service})[:1]:
+            text = f"no pod has a name below {name}: `serviceName` is {workload.service[:60]}"
+            yield Remark(line=broker.properties[key].line, text=text)
+
+
+def _of_probes(body: _Mapping, broker: Described) -> Iterator[Remark]:
+    """Yield that a probe asks a port on which nothing of the container listens."""
+    declared = {yaml_nodes.text(yaml_nodes.mapping(port).get("containerPort")) for port in yaml_nodes.items(body.get("ports"))}
+    listening = declared | {str(one.port) for one in entries({KEY: broker.value(INSTEAD)})}
+    for key in ("startupProbe", "readinessProbe", "livenessProbe") if broker.value(INSTEAD) else ():
+        node = yaml_nodes.mapping(yaml_nodes.mapping(body.get(key)).get("tcpSocket")).get("port")
+        port = yaml_nodes.text(node) or ""
+        if node is not None and port.isdecimal() and port not in listening:
+            yield Remark(line=yaml_nodes.line(node), text=f"{key} asks port {port[:5]}, where no listener is: it never succeeds")
 
 
 def _advertised_pod(body: _Mapping, variables: Sequence[Property], workload: Workload) -> Iterator[Remark]:

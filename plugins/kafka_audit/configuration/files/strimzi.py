@@ -19,6 +19,7 @@ from kafka_audit.configuration.files.java import PropertiesError, Property
 from kafka_audit.configuration.files.strimzi_listeners import StrimziListener, StrimziNode
 from kafka_audit.model.linted import Remark
 
+_OF_POOLS = frozenset({"replicas", "storage"})
 _GROUP = "kafka.strimzi.io/"
 _KINDS = ("Kafka", "KafkaNodePool")
 _READ = ("v1beta2", "v1")
@@ -128,6 +129,7 @@ class _StrimziCluster:
 
     def described(self) -> list[Described]:
         """Return a broker for each node; the remarks are the first one's."""
+        self._remark_of_old()
         if not self.nodes or not self.listeners:
             lacking = "a node" if self.listeners else "a listener"
             raise PropertiesError(self.resource.line, f"not judged: Kafka {self.resource.name[:60]} without {lacking}")
@@ -155,6 +157,14 @@ class _StrimziCluster:
                 )
             )
         return found
+
+    def _remark_of_old(self) -> None:
+        """Note what a resource has of releases before its own."""
+        for key in sorted(_OF_POOLS & self.kafka.keys()) if self.kraft else ():
+            self._remark(yaml_nodes.line(self.kafka[key]), f"spec.kafka.{key} has no effect: the node pools have theirs")
+        if yaml_nodes.text(self.resource.root.get("apiVersion")) == f"{_GROUP}v1" and not self._at_least(4, 0):
+            text = f"Strimzi's releases with {_GROUP}v1 have Kafka 4.0 and later, and refuse {self.version}"
+            self._remark(yaml_nodes.line(self.kafka["version"]), text)
 
     def _remark(self, line: int, text: str) -> None:
         self.remarks.append(Remark(line=line, text=text))

@@ -3,12 +3,14 @@
 from kafka_audit.faults.controller_paths import zookeeper_paths
 from kafka_audit.faults.fault import Edge, Facts, Observations, fails, fault, works
 
+_PROMPT_MS = 1_000
+
 
 @fault
 def registration_deleted(facts: Facts, edge: Edge) -> Observations:
     """The broker's host reaches ZooKeeper, and its log was read and reports no trouble: so it takes itself for registered.
 
-    A controller has a session, whether its log was read or not.
+    A controller has a session, whether its log was read or not. One that stalls may have lost it, and could not write so.
     """
     if edge.carries is not None and edge.effect.state == "missing":
         yield fails("zookeeper", edge.carries)
@@ -18,6 +20,6 @@ def registration_deleted(facts: Facts, edge: Edge) -> Observations:
         yield works(f"log of broker {edge.target}", "it reports that the connection to ZooKeeper fails", direct=True)
         return
     opens = [path for path in facts.view.derived(zookeeper_paths) if path.source == edge.target and path.state == "open"]
-    if opens and facts.log_was_read(edge.target):
+    if opens and facts.log_was_read(edge.target) and facts.slowest_ms.get(edge.target, 0) <= _PROMPT_MS:
         text = f"it reaches ZooKeeper at {opens[0].address}, and its log reports no failure"
         yield fails(f"probe from broker {edge.target}'s host", text)

@@ -86,6 +86,12 @@ class DynamicConfig(Row, filled_by=("zookeeper /config/brokers",)):
     secret: bool
 
 
+class QuotaUser(Row, filled_by=("zookeeper /config/users quotas", "DescribeClientQuotas")):
+    """A user that has a quota of its own; with ZooKeeper, none that has quotas for single client ids alone."""
+
+    user: str
+
+
 class ScramUser(Row, filled_by=("zookeeper /config/users", "DescribeUserScramCredentials")):
     """A name below /config/users with a SCRAM credential; the decoder drops salts and keys."""
 

@@ -54,6 +54,21 @@ class CopiedReplica(Row, filled_by=("DescribeLogDirs of copied replicas",)):
     size_bytes: Long  # 0: the broker holds nothing of it yet
 
 
+class TieredPartition(Row, filled_by=("ListOffsets tier",)):
+    """A partition of a topic with remote storage, as its leader has it: of the first 2,000 of each broker (Kafka 3.9)."""
+
+    sample: int
+    observer: str
+    broker_id: int
+    topic: str
+    partition: int
+    tiered_offset: Long  # the last one in remote storage; -1: none
+    local_offset: Long  # the first one on the leader's disk
+    end_offset: Long
+    local_bytes: Long
+    segment_bytes: Long | None  # of its topic; null: that of the broker
+
+
 class LeadershipAsked(Row, filled_by=("ListOffsets",)):
     """The number of partitions in the ListOffsets requests to one broker; no row without a request or a response."""
 

@@ -45,10 +45,11 @@ class EnsembleServer(Row, filled_by=("zookeeper access and size of znodes",)):
 
 
 class ZookeeperNode(Row, filled_by=("zookeeper access and size of znodes",)):
-    """A checked znode: vital and notification znodes, the largest znode, and the children of /config and /consumers."""
+    """A checked znode: vital, notifications, requests of tools, the largest, and the children of /config and /consumers."""
 
     sample: int
     path: str  # below the chroot
     anyone: str | None  # the rights of world:anyone, letters of crwda; null if not read
     children: int
     bytes: Long  # of its data or of the names of its children, whichever is larger; 0 if only the name was read
+    created_ms: Long | None = None  # by ZooKeeper's clock; of requests of tools alone

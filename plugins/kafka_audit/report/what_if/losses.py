@@ -116,6 +116,7 @@ def _said(way: Way) -> str:
     number, has = counted(way.partitions, "partition"), "it has" if len(way.brokers) == 1 else "they have"
     return {
         ways.START: f"Start {brokers(way.brokers)}: {has} copies of {number} that a loss stops",
+        ways.REJOIN: f"See why {brokers(way.brokers)} can run without a registration: {has} copies of {number} that a loss stops",
         ways.WAIT: f"Wait until {brokers(way.brokers)} {'is' if len(way.brokers) == 1 else 'are'} in sync in {number}",
         ways.MORE_REPLICAS: f"Add replicas to {number}: all that exist are in sync",
         ways.FEWER_AT_ONCE: f"Stop fewer at once: {number} lose{'s' if way.partitions == 1 else ''} too many copies together",
@@ -132,6 +133,7 @@ def _under_replicated(_way: Way) -> Command:
 
 _COMMANDS: Mapping[str, Callable[[Way], Command]] = {
     ways.START: _under_replicated,
+    ways.REJOIN: _under_replicated,
     ways.WAIT: _under_replicated,
     ways.MORE_REPLICAS: _describe,
     ways.FEWER_AT_ONCE: _describe,

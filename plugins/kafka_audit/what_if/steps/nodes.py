@@ -7,6 +7,7 @@ from kafka_audit.cluster.held_up_by import all_waiting_known, waiting_for
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.differences.tables import DeletedTopic
 from kafka_audit.faults.vote_edges import VoteEdges
+from kafka_audit.model.quorum import REQUESTS
 from kafka_audit.model.tables import BrokerApi, Reassignment
 from kafka_audit.model.text import clean, counted
 from kafka_audit.what_if import topics
@@ -15,15 +16,11 @@ from kafka_audit.what_if.losses import PartyLoss
 from kafka_audit.what_if.moves import controller_move
 from kafka_audit.what_if.quorums import quorum_gap
 from kafka_audit.what_if.steps.objections import Objection, costs, never, not_now, unknown_whether, unread
+from kafka_audit.what_if.ways import still_runs
 
 _REGISTERED = re.compile(r"/brokers/ids/([0-9]{1,10})")
 _DUAL = frozenset({"dual write", "brokers change", "brokers changed", "not finalised"})
 _FINISHED, _NO_CONTROLLER, _PREPARED, ROLLED_BACK = "finished", "no controller", "prepared", "rolled back"
-
-
-def _runs(view: ClusterView, node: int) -> bool:
-    answers = any(row.broker_id == node for row in view.held_views)
-    return node in view.brokers or node in view.unlisted or node in view.followers or answers
 
 
 def _records(view: ClusterView, broker: int, *, kept: bool = False) -> Iterator[Objection]:
@@ -34,7 +31,7 @@ def _records(view: ClusterView, broker: int, *, kept: bool = False) -> Iterator[
         what = f"{counted(len(waiting), 'partition')} without leader, such as {clean(topic)}-{number}"
         why = f"broker {broker} may have the only records of {what}"
         yield (
-            not_now(why, f"a start of broker {broker}, and their copies elsewhere")
+            not_now(why, f"broker {broker} to lead them, and their copies elsewhere")
             if kept
             else never(why, f"all records of {what}")
         )
@@ -55,14 +52,14 @@ def unregistration(view: ClusterView, broker: int) -> Iterator[Objection]:
         yield not_now(
             f"node {broker} is a voter of the metadata quorum", f"`kafka-audit may {view.snapshot.cluster} remove-voter {broker}`"
         )
-    if _runs(view, broker):
+    if still_runs(view, broker):
         yield not_now(f"broker {broker} runs: its partitions would lose it, and it would register again only after a restart",
                       f"the end of broker {broker}")  # fmt: skip
     yield from _records(view, broker, kept=True)
     held = view.partitions.held_by(broker)
     if held:
         yield not_now(f"{counted(held, 'partition')} have a replica on broker {broker}", "their reassignment to other brokers")
-    if broker in view.quorum.now.fenced or _runs(view, broker):
+    if broker in view.quorum.now.fenced or still_runs(view, broker):
         return
     asked = any(read.operation == "DescribeCluster" and read.outcome == "answered" for read in view.last_reads)
     if gaps := [*unread(view, "brokers", f"whether broker {broker} is registered")]:
@@ -93,7 +90,7 @@ def formatting(view: ClusterView, broker: int, loss: Answer) -> Iterator[Objecti
     for question in loss.not_known:
         if question.decides:
             yield unknown_whether(question.what, question.needs)
-    if _runs(view, broker):
+    if still_runs(view, broker):
         yield not_now(
             f"node {broker} runs, and its disk is in use", f"its end: `kafka-audit may {view.snapshot.cluster} stop {broker}`"
         )
@@ -142,6 +139,10 @@ def znode_deletion(  # noqa: C901, PLR0912 -- a branch for each kind of znode
                 f"broker {registered[1]} runs and stays out of the cluster until its restart",
                 "its leaders and replicas until then",
             )
+    elif phase in _DUAL and (path in REQUESTS or path.startswith("/admin/delete_topics/")):
+        yield costs(
+            "a KRaft controller leads, and does not read it", "what it asks for, which a broker would do after a rollback"
+        )
     elif path == "/admin/reassign_partitions":
         if view.newest(Reassignment):
             yield not_now("partitions are being reassigned", "its end, or `kafka-reassign-partitions.sh --cancel`")

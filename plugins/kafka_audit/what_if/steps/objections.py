@@ -8,6 +8,7 @@ from kafka_audit.cluster.releases import minor_releases
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.configuration.starts import nearest_release
 from kafka_audit.differences.tables import TopicPlacement
+from kafka_audit.model.errors import UsageError
 from kafka_audit.model.text import clean
 
 INTERNAL = ("__consumer_offsets", "__transaction_state", "__share_group_state", "__remote_log_metadata", "__cluster_metadata")
@@ -83,8 +84,17 @@ def placements(view: ClusterView, topic: str) -> tuple[TopicPlacement, ...]:
     return tuple(sorted(found, key=lambda row: row.partition))
 
 
+class NoTopicError(UsageError):
+    """A topic that the cluster does not have, where all that it has were read."""
+
+    def __init__(self, topic: str) -> None:
+        """Take its name."""
+        super().__init__(f"the cluster has no topic {clean(topic)}")
+        self.topic = topic
+
+
 def missing_topic(view: ClusterView, topic: str) -> Iterator[Objection]:
-    """Yield why there is no partition of a topic to speak of, nothing where there are some."""
+    """Yield why there is no partition of a topic to speak of, nothing where there are some; raises NoTopicError."""
     if placements(view, topic):
         return
     if gap := [*unread(view, "topics", "which topics there are")]:
@@ -95,7 +105,7 @@ def missing_topic(view: ClusterView, topic: str) -> Iterator[Objection]:
             "Describe on Topic '*'",
         )
     else:
-        yield not_now(f"the cluster has no topic {clean(topic)}", "a topic that exists")
+        raise NoTopicError(topic)
 
 
 def released(view: ClusterView) -> str | None:

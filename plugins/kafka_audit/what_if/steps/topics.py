@@ -34,6 +34,7 @@ def deletion(view: ClusterView, topic: str) -> Iterator[Objection]:
     name = clean(topic)
     if (kept := keeper(topic)) is not None:
         yield never(f"{name} keeps {kept}", kept)
+        return
     if missing := [*missing_topic(view, topic)]:
         yield from missing
         return
@@ -206,7 +207,9 @@ def _targets(view: ClusterView, moves: Sequence[Move], now: Mapping[str, Mapping
     added = _added(moves, now)
     for broker in sorted({broker for move in moves for broker in move.replicas} - view.brokers.keys() - view.unlisted):
         if broker in added:
-            yield not_now(f"broker {broker} is not registered", f"a start of broker {broker}, or another broker in the plan")
+            yield not_now(
+                f"broker {broker} is not registered", f"the registration of broker {broker}, or another broker in the plan"
+            )
     named = {
         (broker, path) for move in moves for broker, path in zip(move.replicas, move.log_dirs, strict=False) if path != _ANY_DIR
     }
