@@ -7,13 +7,12 @@ from kafka_audit.cluster.view import ClusterView
 from kafka_audit.configuration.behaviour import behaviour
 from kafka_audit.configuration.definitions import version_numbers
 from kafka_audit.model.tables import BrokerConfig, FileRelease
+from kafka_audit.model.tables.views import DEFAULT_SOURCE
 
 UNCLEAN = "unclean.leader.election.enable"
 _VERSION = "inter.broker.protocol.version"
 FOR_ALL = 3
 """Kafka's ConfigSource: DYNAMIC_DEFAULT_BROKER_CONFIG, which controllers use as well."""
-
-_DEFAULT_SOURCE = 5  # Kafka's ConfigSource: DEFAULT_CONFIG, which is the version of the software
 
 
 def not_yet_used(view: ClusterView) -> bool:
@@ -33,7 +32,7 @@ def ignored_by_all(
     if given:
         return follows(given) is False
     rows = [answers.get(broker, {}).get(_VERSION) for broker in brokers]
-    minors = [row.value.partition("-")[0] for row in rows if row is not None and row.value and row.source == _DEFAULT_SOURCE]
+    minors = [row.value.partition("-")[0] for row in rows if row is not None and row.value and row.source == DEFAULT_SOURCE]
     known = [tuple(map(int, minor.split("."))) for minor in minors if minor.replace(".", "").isdecimal()]
     return len(known) == len(rows) and follows(known) is False
 

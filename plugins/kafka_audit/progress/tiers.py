@@ -4,9 +4,10 @@ from collections.abc import Iterator
 
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.tables import TieredPartition
+from kafka_audit.model.tables.views import DEFAULT_SOURCE
 from kafka_audit.progress.rule import Observed
 
-_SEGMENT, _DEFAULT, _DEFAULT_SOURCE = "log.segment.bytes", 2**30, 5
+_SEGMENT, _DEFAULT = "log.segment.bytes", 2**30
 _QUOTA = "remote.log.manager.copy.max.bytes.per.second"
 _SEGMENTS = 2
 """The one that is written to, and one that has just been rolled."""
@@ -35,7 +36,7 @@ def copies_to_tier(view: ClusterView) -> Iterator[Observed]:
             left_before=None if (reference := last or sample) is None else _left(reference),
             whole=row.end_offset,
             unit="offset",
-            waits_for=f"{_QUOTA}={quota.value}" if quota is not None and quota.source != _DEFAULT_SOURCE else "",
+            waits_for=f"{_QUOTA}={quota.value}" if quota is not None and quota.source != DEFAULT_SOURCE else "",
         )
 
 

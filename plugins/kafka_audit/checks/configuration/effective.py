@@ -12,10 +12,10 @@ from kafka_audit.checks import ClusterView, Judgement, Judgements
 from kafka_audit.checks.gaps import no_brokers
 from kafka_audit.configuration.definitions import VERSIONS, definitions
 from kafka_audit.model.tables import DynamicConfig
+from kafka_audit.model.tables.views import DEFAULT_SOURCE
 
 _T = TypeVar("_T")
 
-_DEFAULT_SOURCE = 5  # Kafka's ConfigSource: DEFAULT_CONFIG
 _FINER: Mapping[str, tuple[tuple[str, int], ...]] = MappingProxyType(
     {"log.retention.hours": (("log.retention.ms", 1), ("log.retention.minutes", 60_000), ("log.retention.hours", 3_600_000))}
 )
@@ -78,7 +78,7 @@ class Effective:
     def _one(self, broker: int, key: str) -> Value:
         reported = self.settings.answers.get(broker, {}).get(key)
         if reported is not None and (reported.value or not reported.sensitive):
-            explicit = reported.source != _DEFAULT_SOURCE
+            explicit = reported.source != DEFAULT_SOURCE
             text = (reported.value or "").strip() or None
             return Value(key=key, known=True, text=text, explicit=explicit, source="DescribeConfigs")
         dynamic = self.dynamic.get((broker, key)) or self.dynamic.get((None, key))

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from kafka_audit.cluster.settings import Settings
 from kafka_audit.configuration.definitions import definitions
 from kafka_audit.configuration.near_keys import DYNAMIC_ALONE
+from kafka_audit.model.tables.views import DEFAULT_SOURCE, STATIC_SOURCE
 
-_DEFAULT_SOURCE, _STATIC_SOURCE = 5, 4  # Kafka's ConfigSource: DEFAULT_CONFIG, STATIC_BROKER_CONFIG
 _TEXTS = frozenset({"STRING", "LIST", "PASSWORD"})
 
 
@@ -18,8 +18,8 @@ def set_lines(settings: Settings, node: int) -> Mapping[str, str | None] | None:
     if node in settings.every_file:
         return {key: line.value for key, line in settings.every_file[node].items() if line.line}
     answers = settings.reported(node)
-    own = {key: row for key, row in answers.items() if row.source == _STATIC_SOURCE or key not in DYNAMIC_ALONE}
-    return {key: row.value for key, row in own.items() if row.source != _DEFAULT_SOURCE} if answers else None
+    own = {key: row for key, row in answers.items() if row.source == STATIC_SOURCE or key not in DYNAMIC_ALONE}
+    return {key: row.value for key, row in own.items() if row.source != DEFAULT_SOURCE} if answers else None
 
 
 def start_values(lines: Mapping[str, str | None], version: str) -> Mapping[str, str]:

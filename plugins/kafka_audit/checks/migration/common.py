@@ -4,8 +4,7 @@ from kafka_audit.checks import ClusterView, Judgements
 from kafka_audit.configuration.definitions import VERSIONS, version_numbers
 from kafka_audit.configuration.starts.protocol_versions import INTER_BROKER_VERSION, version
 from kafka_audit.model.tables import PlannedUpgrade
-
-_DEFAULT_SOURCE = 5  # Kafka's ConfigSource: DEFAULT_CONFIG
+from kafka_audit.model.tables.views import DEFAULT_SOURCE
 
 
 def already_migrated(view: ClusterView) -> Judgements:
@@ -50,7 +49,7 @@ def pinned_protocol(view: ClusterView, broker: int) -> str | None:
     reported = settings.answers.get(broker, {}).get(INTER_BROKER_VERSION)
     if reported is None or (reported.value is None and reported.sensitive):
         return None
-    return "" if reported.source == _DEFAULT_SOURCE else (reported.value or "").strip()
+    return "" if reported.source == DEFAULT_SOURCE else (reported.value or "").strip()
 
 
 def protocol_in_use(view: ClusterView) -> str | None:

@@ -6,8 +6,9 @@ from kafka_audit.checks import ClusterView
 from kafka_audit.configuration.authorization import ANY_PRINCIPAL
 from kafka_audit.configuration.principals import ANONYMOUS
 from kafka_audit.model.tables import ScramUser
+from kafka_audit.model.tables.views import DEFAULT_SOURCE
 
-USER, _DEFAULT_SOURCE = "User:", 5  # Kafka's ConfigSource: DEFAULT_CONFIG
+USER = "User:"
 _DECIDE = frozenset({"principal.builder.class", "delegation.token.secret.key", "delegation.token.master.key"})
 _CALLBACK = "sasl.server.callback.handler.class"
 
@@ -39,7 +40,7 @@ def other_logins(view: ClusterView) -> Iterator[str]:
 def _set_keys(view: ClusterView, broker: int) -> frozenset[str]:
     """Return what a broker sets to anything but Kafka's default."""
     settings = view.inter_broker.settings
-    reported = {key for key, row in settings.reported(broker).items() if row.source != _DEFAULT_SOURCE}
+    reported = {key for key, row in settings.reported(broker).items() if row.source != DEFAULT_SOURCE}
     return frozenset(reported | settings.every_file.get(broker, {}).keys())
 
 

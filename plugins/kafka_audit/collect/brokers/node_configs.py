@@ -14,6 +14,7 @@ from kafka_audit.collect.rows.secret_filter import is_free_text
 from kafka_audit.collect.rows.source_reads import CLUSTER_DENIED
 from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.tables import ControllerConfig
+from kafka_audit.model.tables.views import DEFAULT_SOURCE, STATIC_SOURCE
 
 CONFIGS = "DescribeConfigs BROKER"
 MAY_DESCRIBE_CONFIGS = "DescribeConfigs on Cluster"
@@ -27,7 +28,6 @@ UNNAMED = -1
 _RESOURCE = 4
 _NOBODY = "2147483647"  # no node has this id, and error 42 names the id of the one that was asked
 _EXPECTED = re.compile(r"expected (\d{1,10}) or empty")
-_DEFAULT_SOURCE, _STATIC_SOURCE = 5, 4
 
 
 def describe_node(conversation: Conversation, name: str) -> Any:  # noqa: ANN401 -- kafka-python's messages are untyped
@@ -91,7 +91,7 @@ def columns_of(entry: Any) -> dict[str, Any]:  # noqa: ANN401 -- see describe_no
     return {
         "key": entry.name,
         "value": None if sensitive else entry.value,
-        "source": entry.config_source if entry.config_source >= 0 else _DEFAULT_SOURCE if default else _STATIC_SOURCE,
+        "source": entry.config_source if entry.config_source >= 0 else DEFAULT_SOURCE if default else STATIC_SOURCE,
         "sensitive": sensitive,
         "read_only": bool(entry.read_only),
     }

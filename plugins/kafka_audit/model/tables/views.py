@@ -54,6 +54,10 @@ class ViewPartition(Row, filled_by=("Metadata",)):
     offline_replicas: tuple[int, ...]
 
 
+DEFAULT_SOURCE, STATIC_SOURCE = 5, 4
+"""Kafka's ConfigSource: DEFAULT_CONFIG, which is that of the release, and STATIC_BROKER_CONFIG, which is that of the file."""
+
+
 class BrokerConfig(Row, filled_by=("DescribeConfigs BROKER",)):
     """One key of DescribeConfigs(BROKER). Unknown keys that are not set are absent.
 
