@@ -4,13 +4,13 @@ Headlines and reports quote what a cluster said, topic names and principals incl
 """
 
 import html
-import textwrap
 from collections.abc import Mapping, Sequence
 from enum import Enum
 
 from kafka_audit.alerting.messages import AlertMessage
 from kafka_audit.model.text import our_line
 from kafka_audit.report.plain_text import markdown
+from kafka_audit.report.text import wrap
 
 SUBJECT_CHARS = 180
 LINE_CHARS = 1_000
@@ -94,9 +94,7 @@ def _escaped(text: str, markup: Markup) -> str:
 def _wrapped(fact: str) -> list[str]:
     """Return a line of a mail in lines that a terminal holds; what follows `NEW      ` stays in its column."""
     label, _, _ = fact.partition(" ")
-    return textwrap.wrap(
-        fact, 80, subsequent_indent=" " * 9 if label.isupper() else "", break_long_words=False, break_on_hyphens=False
-    )
+    return [*wrap(fact, 80, "", " " * 9 if label.isupper() else "")]
 
 
 def _facts(message: AlertMessage) -> list[str]:
