@@ -71,6 +71,9 @@ _LIMITS = ("max.connections.per.ip", "max.connections.per.ip.overrides", "max.co
 _ANOTHER_KEY = "certificate signature failure"  # of OpenSSL: the auditor trusts another key of that name
 _NO_LIMIT = {None, "", "2147483647"}
 
+PROMPT_MS, SLOW_MS, TIMES = 1_000, 2_000, 10
+"""An answer is prompt up to the first, and late from the second on if it also takes so many times the usual."""
+
 
 class Facts:
     """The facts of one view; each is computed when it is first asked for."""

@@ -1,9 +1,8 @@
 """A broker has its session, and its registration is gone: deleted by hand, or not made again after a new session (KAFKA-7165)."""
 
 from kafka_audit.faults.controller_paths import zookeeper_paths
+from kafka_audit.faults.facts import PROMPT_MS
 from kafka_audit.faults.fault import Edge, Facts, Observations, fails, fault, works
-
-_PROMPT_MS = 1_000
 
 
 @fault
@@ -20,6 +19,6 @@ def registration_deleted(facts: Facts, edge: Edge) -> Observations:
         yield works(f"log of broker {edge.target}", "it reports that the connection to ZooKeeper fails", direct=True)
         return
     opens = [path for path in facts.view.derived(zookeeper_paths) if path.source == edge.target and path.state == "open"]
-    if opens and facts.log_was_read(edge.target) and facts.slowest_ms.get(edge.target, 0) <= _PROMPT_MS:
+    if opens and facts.log_was_read(edge.target) and facts.slowest_ms.get(edge.target, 0) <= PROMPT_MS:
         text = f"it reaches ZooKeeper at {opens[0].address}, and its log reports no failure"
         yield fails(f"probe from broker {edge.target}'s host", text)
