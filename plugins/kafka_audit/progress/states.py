@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from kafka_audit.cluster.view import ClusterView
-from kafka_audit.differences.tables import DeletedTopic, LeaderMove
+from kafka_audit.differences.tables import BrokerShare, DeletedTopic, LeaderMove
 from kafka_audit.model.tables import CoordinatorPartition, GroupCoordinator
 from kafka_audit.model.text import brokers, counted
 from kafka_audit.progress.rule import Observed
@@ -27,15 +27,20 @@ def deletions(view: ClusterView) -> Iterator[Observed]:
         )
 
 
-HANDFUL = 10
+_HANDFUL = 10
 """Partitions; fewer that are led elsewhere make no difference to the load."""
 
 
+def led_elsewhere(view: ClusterView) -> list[BrokerShare]:
+    """Return the brokers that do not lead what prefers them, above Kafka's own limit of 10 %."""
+    return [share for share in view.partitions.shares.values() if share.preferred_elsewhere * 10 > share.preferred]
+
+
 def leaders_away(view: ClusterView) -> Iterator[Observed]:
-    """Yield a row for each broker that does not lead what prefers it, above Kafka's own limit of 10 %, unless these are few."""
-    away = [share for share in view.partitions.shares.values() if share.preferred_elsewhere * 10 > share.preferred]
+    """Yield a row for each of these brokers, unless their partitions are few."""
+    away = led_elsewhere(view)
     moves = {row.broker_id: row for row in view.differences.of(LeaderMove)}
-    for share in away if sum(share.preferred_elsewhere for share in away) >= HANDFUL else ():
+    for share in away if sum(share.preferred_elsewhere for share in away) >= _HANDFUL else ():
         move = moves.get(share.broker_id)
         yield Observed(
             kind="leaders",

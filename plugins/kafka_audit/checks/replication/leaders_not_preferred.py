@@ -4,15 +4,14 @@ from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
 from kafka_audit.checks.replication.partitions import NO_TOPIC
 from kafka_audit.differences.tables import LISTED, BrokerShare
 from kafka_audit.progress.rows import progress_of
+from kafka_audit.progress.states import led_elsewhere
 
 
 @check(code="KA607", severity=Severity.LOW, parts=("topics",))
 def leaders_not_preferred(view: ClusterView) -> Judgements:
     """Brokers do not lead the partitions that prefer them."""
-    shares = view.partitions.shares.values()
-    led = sum(share.preferred for share in shares)
-    away = [share for share in shares if share.preferred_elsewhere * 10 > share.preferred]
-    away.sort(key=lambda share: (-share.preferred_elsewhere / share.preferred, share.broker_id))
+    led = sum(share.preferred for share in view.partitions.shares.values())
+    away = sorted(led_elsewhere(view), key=lambda share: (-share.preferred_elsewhere / share.preferred, share.broker_id))
     if away:
         stands = any(row.state == "standing" for row in progress_of(view).of_kind("leaders"))
         severity = None if stands else Severity.INFO

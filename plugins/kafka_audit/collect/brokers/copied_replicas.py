@@ -1,7 +1,7 @@
 """The sizes of replicas that are copied, by DescribeLogDirs of their partitions alone: what is left to be copied."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from kafka.protocol.admin import DescribeLogDirsRequest, DescribeLogDirsResponse
 
@@ -48,14 +48,19 @@ def read_copied_replicas(
     return [*rows, asking.answered(COPIED, started)]
 
 
+def by_topic(partitions: Iterable[tuple[str, int]]) -> Mapping[str, list[int]]:
+    """Return the partitions of each topic, as requests have them."""
+    topics: dict[str, list[int]] = {}
+    for topic, partition in partitions:
+        topics.setdefault(topic, []).append(partition)
+    return topics
+
+
 def replica_sizes(conversation: Conversation, version: int, replicas: Sequence[tuple[str, int]]) -> Mapping[tuple[str, int], int]:
     """Return the bytes of those replicas that a broker holds; raises ReadError."""
     version = min(version, log_dirs.HIGHEST)
-    topics: dict[str, list[int]] = {}
-    for topic, partition in replicas:
-        topics.setdefault(topic, []).append(partition)
     kind = DescribeLogDirsRequest.DescribableLogDirTopic
-    wanted = [kind(topic=topic, partitions=partitions) for topic, partitions in topics.items()]
+    wanted = [kind(topic=topic, partitions=partitions) for topic, partitions in by_topic(replicas).items()]
     request = DescribeLogDirsRequest(version=version, topics=wanted)
     body = bytes(conversation.ask(RawRequest(request, DescribeLogDirsResponse, DescribeLogDirsRequest.API_KEY, version)))
     try:

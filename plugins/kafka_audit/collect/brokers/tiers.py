@@ -5,6 +5,7 @@ The last offset in remote storage can be asked for from version 9 on (Kafka 3.9)
 
 import time
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 from kafka.protocol.admin import DescribeLogDirsRequest
 from kafka.protocol.consumer import ListOffsetsRequest
@@ -13,7 +14,7 @@ from kafka_audit.clients.protocol.conversation import Conversation, demand
 from kafka_audit.clients.read_error import ReadError, any_answer
 from kafka_audit.clients.targets import Target
 from kafka_audit.collect.brokers import answers
-from kafka_audit.collect.brokers.copied_replicas import replica_sizes
+from kafka_audit.collect.brokers.copied_replicas import by_topic, replica_sizes
 from kafka_audit.collect.rows.source_reads import Asking
 from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.tables import Row, TieredPartition
@@ -74,11 +75,9 @@ def read_tiers(
 
 def _offsets(conversation: Conversation, partitions: Sequence[_Partition], which: int) -> Mapping[_Partition, int]:
     kind = ListOffsetsRequest.ListOffsetsTopic
-    topics: dict[str, list[object]] = {}
-    for topic, partition in partitions:
-        asked = kind.ListOffsetsPartition(partition_index=partition, current_leader_epoch=-1, timestamp=which)
-        topics.setdefault(topic, []).append(asked)
-    named = [kind(name=topic, partitions=asked) for topic, asked in topics.items()]
+    one = partial(kind.ListOffsetsPartition, current_leader_epoch=-1, timestamp=which)
+    topics = by_topic(partitions)
+    named = [kind(name=topic, partitions=[one(partition_index=number) for number in topics[topic]]) for topic in topics]
     answer = conversation.ask(ListOffsetsRequest(version=_VERSION, replica_id=_ANYBODY, isolation_level=0, topics=named))
     found: dict[_Partition, int] = {}
     for entry in answers.each(answer.topics, "topics"):
