@@ -12,12 +12,12 @@ _WAITS_MS = 300_000  # an election of a controller takes seconds
 def requests_unread(view: ClusterView) -> Judgements:
     """A request of a tool waits in ZooKeeper, and no broker leads that would carry it out."""
     yield from no_ensemble(view, ZookeeperNode)
-    reads = [read for read in view.last_reads if read.operation == "zookeeper /controller"]
     found = {row.path: row.created_ms for row in view.newest(ZookeeperNode) if row.created_ms is not None}
     if view.kraft or not view.newest(ZookeeperNode):
         return
-    if found and any(read.outcome == "failed" for read in reads):
-        yield view.unknown("cluster", f"/controller was not read: {reads[0].error}", reads[0].needs or "a ZooKeeper that answers")
+    reads = (read for read in view.last_reads if read.operation == "zookeeper /controller" and read.outcome == "failed")
+    if found and (failed := next(reads, None)) is not None:
+        yield view.unknown("cluster", f"/controller was not read: {failed.error}", failed.needs or "a ZooKeeper that answers")
         return
     waiting = {path: since for path, since in found.items() if view.migrating or _age(view, since) > _WAITS_MS}
     if (view.controller is not None and not view.migrating) or not waiting:
