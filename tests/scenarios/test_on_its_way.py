@@ -11,6 +11,7 @@ from scenarios.watching import watching
 from testbed import Bed
 from testbed.group_member import start_member
 from testbed.hosts import HERE
+from testbed.tiers import await_tiered, tier_properties
 from testbed.topics import await_reassigned, configure_topic, prepare_transaction, reassign, spoil_offsets, throttle
 
 pytestmark = [pytest.mark.bed, pytest.mark.scenario]
@@ -297,3 +298,36 @@ def test_a_broker_that_starts_again_and_again(release, tmp_path):
         if with_zookeeper:
             assert [row["state"] for row in rows(audit, "start")] == ["standing"], audit.said
             assert finding_of(audit.report, "KA116", "broker/2")["evidence"]["state"] == "starts again and again", audit.said
+
+
+@pytest.mark.parametrize("release", ["3.9.1", "4.3.0"])
+def test_segments_that_are_not_copied_to_remote_storage(release, tmp_path):
+    def allow(rate):
+        for broker in cluster.brokers:
+            keys = {"remote.log.manager.copy.max.bytes.per.second": rate}
+            assert cluster.ask_topics("configure", at=broker, topic=None, broker=broker, keys=keys) is None
+
+    with Bed(tmp_path / "bed", keep_logs=tmp_path / "logs") as bed:
+        properties = tier_properties(release, bed.folder)
+        of_kraft = {} if release < "4" else {"controllers": 0}  # controllers have to know that topics may have a tier
+        cluster = (bed.kraft if of_kraft else bed.cluster)(release, properties=properties, **of_kraft)
+        cluster.create_topic("archive", {0: [0, 1, 2]})
+        segments = {"remote.storage.enable": "true", "segment.bytes": "1048576", "local.retention.bytes": "1048576"}
+        configure_topic(cluster, "archive", segments)
+        cluster.await_settled()
+        audits = Audits(bed, cluster, tmp_path / "audits")
+        audits.describe("hasty", progress={"tier": 0.1})
+        audit = until(audits, "hasty", "tier", None)
+        assert "KA510" in audit.report["passed_checks"], audit.said
+
+        allow("1")
+        assert cluster.produce("archive", 0, 8) is None
+        audit = until(audits, "hasty", "tier", "standing")
+        stands = finding_of(audit.report, "KA510", "topic/archive/partition/0")
+        assert (stands["status"], stands["severity"]) == ("FAIL", "MEDIUM")
+        assert "remote.log.manager.copy.max.bytes.per.second" in stands["message"], audit.said
+
+        allow(None)
+        await_tiered(cluster, "archive")
+        audit = until(audits, "hasty", "tier", None)
+        assert finding_of(audit.report, "KA510", "topic/archive/partition/0")["lifecycle"] == "resolved", audit.said

@@ -2,15 +2,17 @@
 
 import pytest
 
-from collect.brokers.test_leader_reads import plan_of, reads, registered, registry, target_of, view_of
+from collect.brokers.test_leader_reads import columns_of, plan_of, question, reads, registered, registry, target_of, view_of
+from collect.columns import collected
 from collect.fakes import Serving, server
 from kafka_audit.clients.protocol.conversation import ClientOptions
 from kafka_audit.collect.brokers.copied_replicas import COPIED
-from kafka_audit.collect.brokers.leader_questions import LeaderQuestionPlan
+from kafka_audit.collect.brokers.leader_questions import LeaderQuestionPlan, tiered_topics
 from kafka_audit.collect.brokers.leader_reads import LeadershipAsker
+from kafka_audit.collect.brokers.tiers import TIER
 from kafka_audit.collect.brokers.transaction_states import MADE_UP, STATES, TransactionStateAsker
 from kafka_audit.collect.brokers.views import ViewBook
-from kafka_audit.model.tables import CoordinatedTransaction, CopiedReplica, Reassignment
+from kafka_audit.model.tables import CoordinatedTransaction, CopiedReplica, Reassignment, TieredPartition, TopicConfig
 from made_rows import made, of
 
 
@@ -99,3 +101,43 @@ def test_an_empty_list_is_no_answer_without_the_right(broker):
 def test_releases_without_the_api_are_not_asked(broker):
     rows = TransactionStateAsker(target_of(broker), 1, options(), frozenset({"a-0"})).ask()
     assert rows == ()
+
+
+def tiered(broker, **topics):
+    asked = [question(topic, number) for topic in topics for number in (0, 1)]
+    plan = LeaderQuestionPlan(questions={2: columns_of(asked)}, offline={}, disks_fail=False, tiered=topics)
+    return LeadershipAsker(target_of(broker), 1, options(), plan).ask()
+
+
+def test_leaders_are_asked_how_far_a_topic_with_remote_storage_is_copied(broker):
+    broker.apis |= {2: (0, 9), 35: (0, 4)}
+    broker.log_dirs = {"/a": (0, {"orders": [0, 1]})}
+    broker.offsets = {("orders", 0): (70, 70, 41), ("orders", 1): (9, 9, -1)}
+    rows = tiered(broker, orders=1000)
+    found = {(row.partition, row.tiered_offset, row.end_offset, row.segment_bytes) for row in of(rows, TieredPartition)}
+    assert found == {(0, 41, 70, 1000), (1, -1, 9, 1000)}
+    assert reads(rows)[TIER] == ("answered", None, None)
+
+
+@pytest.mark.parametrize(
+    ("version", "errors", "may_describe", "needs"),
+    [
+        (9, {("orders", 0): 29}, True, "Describe on Topic '*'"),
+        (9, {}, False, "Describe on Cluster"),
+        (8, {}, True, "Kafka 3.9 or later"),
+    ],
+)
+def test_a_copy_that_cannot_be_asked_for_is_a_failed_read(broker, version, errors, may_describe, needs):
+    broker.apis |= {2: (0, version), 35: (0, 4)}
+    broker.errors, broker.may_describe, broker.log_dirs = errors, may_describe, {}
+    rows = tiered(broker, orders=None)
+    assert [*of(rows, TieredPartition)] == []
+    outcome, _, needed = reads(rows)[TIER]
+    assert (outcome, needed) == ("failed", needs)
+
+
+def test_topics_with_remote_storage_are_known_by_their_settings():
+    enable = "remote.storage.enable"
+    settings = [("a", enable, "TRUE"), ("a", "segment.bytes", "5"), ("b", enable, "false"), ("c", enable, "true")]
+    found = collected([made(TopicConfig, topic=topic, key=key, value=value) for topic, key, value in settings])
+    assert tiered_topics(found) == {"a": 5, "c": None}
