@@ -44,7 +44,7 @@ TOPICS = 14  # none of the names that the tier makes
 MEGABYTES, RATE, FETCH_BYTES = 20, "400000", "65536"
 THROTTLED = "follower.replication.throttled.replicas"
 TIERED = {"remote.storage.enable": "true", "segment.bytes": "1048576", "local.retention.bytes": "1048576"}
-TRUE_WHILE_DOWN = frozenset({"KA001", "KA113", "KA209", "KA211", "KA603"})
+TRUE_WHILE_DOWN = frozenset({"KA001", "KA113", "KA209", "KA211", "KA212", "KA603"})
 """That a broker is gone and does not answer, that no other may fail, and that a controller is down: in KRaft they are both."""
 _LIFE = re.compile(
     r"\[BrokerServer id=\d+\] Transition from \w+ to (?P<kraft>SHUTTING_DOWN|STARTED)"
@@ -185,7 +185,6 @@ class Work:
     def migrate(self) -> None:
         """Migrate to KRaft."""
         moving = self.migration
-        moving.start_controllers()
         moving.prepare_brokers()
         moving.restart_controllers()
         moving.convert_brokers()
@@ -210,9 +209,11 @@ class Work:
                     self.cluster.await_settled()
             if self.with_zookeeper:
                 self.migration = Migration(self.bed, self.cluster)
+                self.migration.start_controllers()
                 controllers = yaml.safe_load(self.cluster.clusters_yaml("whole"))["clusters"]["whole"]["controllers"]
                 for name in at_rest:
                     self._add(name, controllers=controllers)
+                    at_rest[name] |= failing(self.audits.by_command(name).report, at_least="LOW")  # of the controller
                 yield self._audited(self.migrate, at_rest)
 
     def _add(self, name: str, **more: object) -> None:

@@ -2,7 +2,11 @@ from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
 from kafka_audit.checks.configuration.effective import Effective, commonest, unknown_judgement
 from kafka_audit.checks.configuration.versions import KEY, gap, offered_apis, protocol, unlike
 from kafka_audit.checks.gaps import no_brokers, tied
+from kafka_audit.model.tables import Migration
 from kafka_audit.model.text import brokers
+
+_QUORUM = 55
+"""DescribeQuorum, which brokers without ZooKeeper offer: on its way there, the same release has two sets of APIs."""
 
 
 @check(code="KA703", severity=Severity.MEDIUM, by_files=True)
@@ -13,15 +17,18 @@ def versions_differ(view: ClusterView) -> Judgements:
         yield view.not_applicable("cluster", "a single broker is known")
         return
     offers = offered_apis(view)
-    software = commonest(offers) if offers else ()
+    sides = {broker: bool(view.newest(Migration)) and any(key == _QUORUM for key, _ in own) for broker, own in offers.items()}
+    of_side = {side: {broker: offers[broker] for broker in offers if sides[broker] is side} for side in set(sides.values())}
+    usual_of_side = {side: commonest(own) for side, own in of_side.items()}
     protocols = {broker: version for broker in effective.brokers if (version := protocol(effective, broker)) is not None}
     usual = commonest(named) if (named := {broker: version for broker, version in protocols.items() if version}) else ""
     undecided = tied(protocols, len(effective.brokers))
-    alike = sorted(broker for broker, ranges in offers.items() if ranges == software)
     with_usual_protocol = sorted(other_broker for other_broker, version in protocols.items() if version == usual)
     for broker in effective.brokers:
         own, version = offers.get(broker), protocols.get(broker)
+        software = usual_of_side.get(sides.get(broker, False), ())
         faults = [unlike(dict(own), dict(software))] if own is not None and own != software else []
+        alike = sorted(other for other, ranges in offers.items() if ranges == software)
         others = alike if faults else with_usual_protocol
         if version and version != usual:
             faults.append(f"its {KEY} is {version}, not {usual}")

@@ -2,6 +2,7 @@ from collections.abc import Iterator, Mapping
 
 from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
 from kafka_audit.checks.replication.partitions import NO_TOPIC
+from kafka_audit.differences.tables import LeaderMove
 from kafka_audit.model.text import brokers, listing, start_upper
 
 _FEW = 10
@@ -28,7 +29,9 @@ def partitions_uneven(view: ClusterView) -> Judgements:
     if what:
         evidence = {"what": start_upper(listing(what, 4)), "empty": tuple(empty) or None}
         evidence["above"] = tuple(dict.fromkeys(broker for broker, _ in above)) or None
-        yield view.judge("cluster", Status.FAIL, evidence)
+        leaders_alone = not empty and not any(_above(replicas, "holds", "replicas"))
+        passing = leaders_alone and any(row.moved for row in view.differences.of(LeaderMove))
+        yield view.judge("cluster", Status.FAIL, evidence, severity=Severity.INFO if passing else None)
     elif view.kraft and not view.partitions.count.partitions:
         yield view.judge("cluster", Status.UNKNOWN, NO_TOPIC)
     else:
