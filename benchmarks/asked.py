@@ -19,12 +19,12 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "tests")]
 
 from scenarios.audits import Audits  # noqa: E402 -- of the tests, found by the path above
-from testbed import Bed  # noqa: E402 -- see above
+from testbed import Bed, servers  # noqa: E402 -- see above
 from testbed.brokers import BaseCluster, Broker  # noqa: E402 -- see above
 from testbed.population import populate  # noqa: E402 -- see above
-from testbed.topics import log_requests  # noqa: E402 -- see above
 
 RELEASES = ("3.9.1", "4.3.0")
+USUAL = servers.LOG4J
 CLIENT = '"clientId":"kafka-audit"'
 _LINE = re.compile(
     r"^\[(?P<at>[^\]]+)\] DEBUG Completed request:\s?(?P<request>\{.*\}) \(kafka\.request\.logger\)$", re.MULTILINE
@@ -64,10 +64,11 @@ def at_a_time(requests: list[tuple[float, str, str]]) -> int:
 
 def started(bed: Bed, release: str) -> BaseCluster:
     """Return a cluster of a release that logs requests."""
+    logs = bed.folder / "log4j.properties"
+    logs.write_text(f"{USUAL.read_text()}log4j.logger.kafka.request.logger=DEBUG\n")
+    servers.LOG4J = logs
     cluster = bed.cluster(release) if release < "4" else bed.kraft(release, controllers=1)
     populate(bed, cluster)
-    for broker in cluster.brokers:
-        log_requests(cluster, broker)
     return cluster
 
 

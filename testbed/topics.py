@@ -59,13 +59,6 @@ def throttle(cluster: BaseCluster, broker: int, rate: str | None = SLOWEST) -> N
     _demand(cluster.ask_topics("configure", at=broker, topic=None, broker=broker, keys=keys), f"the throttle of broker {broker}")
 
 
-def log_requests(cluster: BaseCluster, broker: int) -> None:
-    """Let a broker write each request into its server.log."""
-    keys = {"kafka.request.logger": "DEBUG"}
-    refused = cluster.ask_topics("configure", at=broker, topic=None, broker=broker, keys=keys, loggers=True)
-    _demand(refused, f"the logger of broker {broker}")
-
-
 def delete(cluster: BaseCluster, topic: str) -> None:
     """Ask for the deletion of a topic; with ZooKeeper it waits for all brokers that have replicas of it."""
     _demand(_ask(cluster, "delete", topic=topic), f"the deletion of {topic}")

@@ -28,7 +28,7 @@ from kafka.record import MemoryRecordsBuilder
 
 from testbed.broker_client import POLL_S, REQUEST_MS, for_kafka, send
 
-BROKER, TOPIC, LOGGERS = 4, 2, 8
+BROKER, TOPIC = 4, 2
 SET, DELETE = 0, 1
 ELECTION_NOT_NEEDED = 84
 UNKNOWN_PRODUCER = 987_654
@@ -64,27 +64,17 @@ def reassigning(options: dict[str, Any], *, address: str) -> list[list[Any]]:
     return [[topic.name, partition.partition_index] for topic in answer.topics for partition in topic.partitions]
 
 
-def configure(  # noqa: PLR0913 - what there is to set
-    options: dict[str, Any],
-    *,
-    address: str,
-    topic: str | None,
-    broker: int,
-    keys: Mapping[str, str | None],
-    loggers: bool = False,
+def configure(
+    options: dict[str, Any], *, address: str, topic: str | None, broker: int, keys: Mapping[str, str | None]
 ) -> str | None:
-    """Set keys of a topic, or of a broker where no topic is named, or levels of its loggers; null takes one away.
-
-    Return a refusal.
-    """
+    """Set keys of a topic, or of a broker where no topic is named; null takes one away. Return a refusal."""
     kind = IncrementalAlterConfigsRequest.AlterConfigsResource
     changes = [
         kind.AlterableConfig(name=key, config_operation=DELETE if value is None else SET, value=value)
         for key, value in keys.items()
     ]
     name = str(broker) if topic is None else topic
-    of_broker = LOGGERS if loggers else BROKER
-    resource = kind(resource_type=of_broker if topic is None else TOPIC, resource_name=name, configs=changes)
+    resource = kind(resource_type=BROKER if topic is None else TOPIC, resource_name=name, configs=changes)
     answer = send(address, options, IncrementalAlterConfigsRequest(resources=[resource], validate_only=False))
     return refusal(list(answer.responses))
 
