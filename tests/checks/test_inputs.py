@@ -166,7 +166,13 @@ SOURCES = {
     "dynamic settings": Source(
         tables=filled_by("zookeeper /config/brokers"), reads=of_zookeeper("/config/brokers"), adds=(DYNAMIC,)
     ),
-    "users": Source(tables=frozenset({QuotaUser, ScramUser}), reads=of_zookeeper("/config/users"), adds=(USERS, QUOTAS)),
+    "users": Source(
+        tables=frozenset({QuotaUser, ScramUser}),
+        reads=lambda read: (
+            of_zookeeper("/config/users")(read) or of_brokers("DescribeClientQuotas", "DescribeUserScramCredentials")(read)
+        ),
+        adds=(USERS, QUOTAS),
+    ),
     "reassignments": Source(
         tables=filled_by("ListPartitionReassignments", "zookeeper /brokers/topics") - filled_by("zookeeper "),
         reads=lambda read: "reassign" in read.operation.lower(),

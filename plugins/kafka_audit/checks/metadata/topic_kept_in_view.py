@@ -13,9 +13,13 @@ def topic_kept_in_view(view: ClusterView) -> Judgements:
             topics = listing(map(clean, row.first), 3)
             evidence = {"broker": row.name, "count": row.repeated, "topics": topics, "holder": holder}
             yield view.judge(f"broker/{row.name}", Status.FAIL, evidence)
-    if not any(observer.answered for observer in view.observers):
-        yield view.unknown("cluster", "no broker returned a view", "an answer from a broker to Metadata", holder=holder)
-    elif once := sum(row.topics - row.repeated for row in rows):
+    silent = [observer for observer in view.observers if not observer.answered]
+    for observer in silent:
+        error, needs = observer.error or "it did not answer", observer.needs or "an answer to Metadata"
+        yield view.unknown(observer.resource, error, needs, holder=holder)
+    if once := sum(row.topics - row.repeated for row in rows):
         yield view.unknown("cluster", f"{counted(once, 'topic')} differed in one sample", "another audit", holder=holder)
-    elif not rows:
+    elif not view.observers:
+        yield view.unknown("cluster", "no broker was asked for its view", "the address of a broker", holder=holder)
+    elif not rows and not silent:
         yield view.judge("cluster", Status.PASS, holder=holder)
