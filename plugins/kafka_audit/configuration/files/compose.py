@@ -16,6 +16,7 @@ from kafka_audit.configuration.files import (
     images,
     memory,
     networks,
+    scattered,
     yaml_documents,
     yaml_nodes,
 )
@@ -131,6 +132,22 @@ def described_services(
             broker = replace(broker, container=replace(at, clients=named_it, shared=frozenset(shared)))  # noqa: PLW2901 -- the same, with its clients
             remarks += networks.network_remarks(broker, own, network)
         yield replace(broker, remarks=tuple(remarks))
+
+
+def bare_services(roots: Sequence[yaml.Node]) -> Iterator[Described]:
+    """Yield the brokers of documents that have services without `services`, or the keys of one service."""
+    for root in roots:
+        keys = yaml_nodes.mapping(root)
+        node = keys.get("services", root)
+        if _is_service(keys):
+            name = yaml_nodes.text(keys.get("container_name")) or "kafka"
+            node = yaml.MappingNode(root.tag, [(yaml.ScalarNode(root.tag, name, root.start_mark), root)], root.start_mark)
+        if any(map(_is_service, map(yaml_nodes.mapping, yaml_nodes.mapping(node).values()))):
+            yield from described_services(node, lambda _path: None, closed=False)
+
+
+def _is_service(body: _Mapping) -> bool:
+    return "environment" in body and body.keys().isdisjoint({"kind", "services"})
 
 
 def _neighbour(service: str, body: _Mapping, host: _Host) -> networks.Neighbour:
@@ -272,7 +289,7 @@ def _service(body: _Mapping, inside: str, host: _Host, beside: _Beside) -> Itera
     of_image = images.image_of(image, {setting.key: setting for setting in variables})
     elsewhere = (
         elsewhere
-        or _first(body, ("extends",))
+        or _first(body, ("extends", scattered.REST))
         or _mounted(body, of_image)
         or (_first(body, ("build",)) if made.changed else None)
     )
