@@ -35,6 +35,12 @@ _OF_OTHERS, _MOST_PLAIN = Image(), 10
 _HOST = re.compile(r"://[^,/]*?:(?=\d+(?:,|$))")
 
 
+def is_env_file(text: str) -> bool:
+    """Return whether all lines of a text are those of an env file."""
+    lines = (line.strip() for line in text.split("\n"))
+    return all(_ENV_LINE.fullmatch(line) and not line.endswith((";", ",")) for line in lines if line and line[0] != "#")
+
+
 def parse_env_file(text: str) -> tuple[Property, ...]:
     """Return the variables of an env file (`NAME=value` lines, `export` and quotes as shells and compose know them).
 

@@ -148,8 +148,10 @@ def _of_form(data: bytes, name: str, beside: Callable[[str], str | None]) -> tup
         return (described(properties),)
     if dockerfile.is_dockerfile(name):
         broker = dockerfile.described_dockerfile(text)
-    else:
+    elif name.lower().endswith(_WHOLE) or environment.is_env_file(text):
         broker = environment.described_broker(environment.parse_env_file(text))
+    else:
+        broker = None
     if broker is not None:
         return (broker,)
     if _MANIFEST.search(text):

@@ -15,7 +15,7 @@ REST = "what the text leaves out"
 """The key of a service of which the text may not show all."""
 
 _RUN = re.compile(r"\b(?:docker|podman|nerdctl)(?:\.exe)?[ \t]{1,4}(?:container[ \t]{1,4})?(?:run|create)\b(.*)")
-_GOES_ON = re.compile(r"[ \t]*[\\^`]$")
+_GOES_ON = ("\\", "^", "`")
 _FLAGS = re.compile(
     r"-[ditP]{1,5}|--(?:rm|init|detach|interactive|tty|privileged|read-only|publish-all|no-healthcheck|quiet)(?:=\w+)?"
 )
@@ -81,8 +81,8 @@ def _of_commands(lines: Sequence[str]) -> Iterator[dict[str, yaml.Node]]:
         words: list[tuple[str, int]] = []
         line = match[1]
         while True:
-            words += [(word, place) for word in _split(_GOES_ON.sub("", line.rstrip()))]
-            goes_on = _GOES_ON.search(line.rstrip()) is not None
+            goes_on = line.rstrip().endswith(_GOES_ON)
+            words += [(word, place) for word in _split(line.rstrip()[:-1] if goes_on else line)]
             place += 1
             if not goes_on or place >= len(lines):
                 break
