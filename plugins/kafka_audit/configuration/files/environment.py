@@ -144,6 +144,12 @@ def described_broker(  # noqa: PLR0913 -- a container is described in that many 
     )
 
 
+def in_part(broker: Described) -> Described:
+    """Return a broker of which more may be set than is known."""
+    filled = {*images.FROM_BASE, *images.FACTORS, *_DIRS} - broker.properties.keys()
+    return replace(broker, unknown=broker.unknown | filled, ends=(), jvm=ANY_OPTIONS, replicas=0)
+
+
 def _is_of_broker(found: Mapping[str, Property], *, strongly: bool) -> bool:
     """Return whether settings are a broker's, those that have the prefix of Bitnami's image for another one, too."""
     if any(found[key].value == _IGNORED for key in ("broker.id", "zookeeper.connect") if key in found):

@@ -10,7 +10,6 @@ from kafka_audit.configuration.files import (
     compose,
     dockerfile,
     environment,
-    images,
     java,
     manifests,
     pasted,
@@ -18,7 +17,7 @@ from kafka_audit.configuration.files import (
     templates,
     yaml_documents,
 )
-from kafka_audit.configuration.files.described import ANY_OPTIONS, Described, described, is_brokers
+from kafka_audit.configuration.files.described import Described, described, is_brokers
 from kafka_audit.configuration.files.java import PropertiesError
 from kafka_audit.configuration.files.pasted import Fragment
 from kafka_audit.configuration.files.programs import other_program, unread_format
@@ -65,8 +64,8 @@ def read_described(
     text = data.decode("utf-8", "replace")
     if not named or b"\0" in data:
         return _of_form(data, name, beside)
-    if not whole and pasted.is_paste(text) and (found := tuple(_of_paste(text))):
-        return found
+    if not whole and pasted.is_paste(text):
+        return tuple(_of_paste(text))
     refusal: PropertiesError | None = None
     try:
         if brokers := _of_form(data, name, beside):
@@ -88,17 +87,20 @@ def _of_paste(text: str) -> Iterator[Described]:
     refusals: list[PropertiesError] = []
     found = False
     for number, fragment in enumerate(pasted.fragments(text), 1):
+        if found and not fragment.fenced:  # what stands outside counts where nothing else does
+            return
         brokers, problem = _of_fragment(fragment)
         refusals += [] if problem is None or brokers else [problem]
+        found = found or (fragment.fenced and bool(brokers))
         for broker in brokers:
-            found = True
             named = f" as {fragment.name[:60]}" if fragment.name else ""
             what = f"read in a text: lines {fragment.first} to {fragment.last}{named}"
             remarks = [Remark(line=fragment.first, text=what + "; what it leaves out is not known" * fragment.cut)]
             if problem is not None:
                 remarks.append(Remark(line=problem.line, text=f"{problem.problem}: judged by each line alone"))
-            broker = _in_part(broker) if fragment.cut else broker  # noqa: PLW2901 -- the same, in part
+            broker = environment.in_part(broker) if fragment.cut else broker  # noqa: PLW2901 -- the same, in part
             yield replace(broker, fragment=number, remarks=(*remarks, *broker.remarks))
+            refusals.clear()
     if refusals and not found:
         raise refusals[0]
 
@@ -210,10 +212,4 @@ def _own_of_template(broker: Described, plain: YamlTemplate, *, mounts: bool) ->
     around = broker.container
     if around is not None and not mounts:
         around = replace(around, mounts=())
-    return _in_part(replace(broker, unknown=broker.unknown | doubtful, container=around))
-
-
-def _in_part(broker: Described) -> Described:
-    """Return a broker of which more may be set than is known."""
-    filled = {*images.FROM_BASE, *images.FACTORS, "log.dirs", "log.dir"} - broker.properties.keys()
-    return replace(broker, unknown=broker.unknown | filled, ends=(), jvm=ANY_OPTIONS, replicas=0)
+    return environment.in_part(replace(broker, unknown=broker.unknown | doubtful, container=around))

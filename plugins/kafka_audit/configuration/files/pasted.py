@@ -49,12 +49,13 @@ _DEEPEST = ("test", "interval", "timeout", "retries", "start_period")
 
 @dataclass(frozen=True, kw_only=True)
 class Fragment:
-    """A file in a text, with empty lines before it; `cut` says that something of it is left out."""
+    """A file in a text, with empty lines before it; `fenced` says that marks are around it, `cut` that something is left out."""
 
     name: str
     text: str
     first: int
     last: int
+    fenced: bool
     cut: bool
 
 
@@ -67,10 +68,9 @@ def is_paste(text: str) -> bool:
 
 
 def fragments(text: str) -> Iterator[Fragment]:
-    """Yield the files of a text: what is inside of fences, or else between the names of files, without prose."""
-    lines = _cleaned(text)
-    for name, places, fenced in _sections(lines):
-        own = {place: lines[place] for place in places if lines[place].strip()}
+    """Yield the files of a text: what is inside of fences, and then what is between the names of files, without prose."""
+    for name, places, lines, fenced in _sections(_cleaned(text)):
+        own = {place: written for place, written in zip(places, lines, strict=True) if written.strip()}
         own, cut = _applied(own)
         if not fenced:
             own = {place: line for place, line in own.items() if not _is_prose(line)}
@@ -79,7 +79,9 @@ def fragments(text: str) -> Iterator[Fragment]:
             least = min(len(line) - len(line.lstrip()) for line in kept.values())
             padded = [kept.get(place, "")[least:] for place in range(max(kept) + 1)]
             shown = cut or len(kept) < len(own)
-            yield Fragment(name=name, text="\n".join(padded) + "\n", first=min(kept) + 1, last=max(kept) + 1, cut=shown)
+            yield Fragment(
+                name=name, text="\n".join(padded) + "\n", first=min(kept) + 1, last=max(kept) + 1, fenced=fenced, cut=shown
+            )
 
 
 def _cleaned(text: str) -> list[str]:
@@ -108,8 +110,8 @@ def _without_numbers(lines: list[str]) -> list[str]:
     return found
 
 
-def _sections(lines: Sequence[str]) -> Iterator[tuple[str, range, bool]]:
-    """Yield the name, the places and whether fences are around it of each part that may be a file."""
+def _sections(lines: Sequence[str]) -> Iterator[tuple[str, range, Sequence[str], bool]]:
+    """Yield the name, the places, the lines, and whether fences are around it, of each part that may be a file."""
     fences = [place for place, line in enumerate(lines) if _FENCE.match(line)]
     if fences:
         for begin, end in zip(fences[::2], [*fences[1::2], len(lines)], strict=False):
@@ -117,7 +119,10 @@ def _sections(lines: Sequence[str]) -> Iterator[tuple[str, range, bool]]:
             info = (_FENCE.match(lines[begin]) or [""])[1] if _FENCE.match(lines[begin]) else ""
             name = next(filter(None, named), "") or (info if info and "." in info else "")
             yield from _documents(name, range(begin + 1, end), lines, fenced=True)
-        return
+    inside = {
+        place for begin, end in zip(fences[::2], [*fences[1::2], len(lines)], strict=False) for place in range(begin, end + 1)
+    }
+    lines = ["" if place in inside else line for place, line in enumerate(lines)]
     name, begin = "", 0
     for place, line in enumerate(lines):
         if found := _header(line):
@@ -126,16 +131,18 @@ def _sections(lines: Sequence[str]) -> Iterator[tuple[str, range, bool]]:
     yield from _documents(name, range(begin, len(lines)), lines, fenced=False)
 
 
-def _documents(name: str, places: range, lines: Sequence[str], *, fenced: bool) -> Iterator[tuple[str, range, bool]]:
+def _documents(
+    name: str, places: range, lines: Sequence[str], *, fenced: bool
+) -> Iterator[tuple[str, range, Sequence[str], bool]]:
     """Yield a part, and the files that its commands write."""
     at = places.start
     while at < places.stop:
         match = _HEREDOC.search(lines[at])
         end = next((place for place in range(at + 1, places.stop) if lines[place].strip() == match[1]), 0) if match else 0
         if end:
-            yield _header(lines[at].replace(">", " ").split("<<")[0].strip()), range(at + 1, end), True
+            yield _header(lines[at].replace(">", " ").split("<<")[0].strip()), range(at + 1, end), lines[at + 1 : end], True
         at = max(end, at) + 1
-    yield name, places, fenced
+    yield name, places, lines[places.start : places.stop], fenced
 
 
 def _header(line: str) -> str:

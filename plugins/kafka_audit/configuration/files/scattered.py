@@ -31,7 +31,7 @@ _SUBSTITUTED = re.compile(r"\$\([^()]{0,200}\)|`[^`]{0,200}`")
 _VARIABLE = r"(KAFKA_[A-Z0-9_]{2,150}|CLUSTER_ID|ALLOW_PLAINTEXT_LISTENER)"
 _VALUE = r"(?:\"((?:[^\"\\\n]|\\.){0,2000})\"|'([^'\n]{0,2000})'|([^\n]{0,2000}))"
 _IS = r"(?:[\"']?[ \t]{0,20}(?:=>|=|:(?!-))|[\"'][ \t]{0,4},)[ \t]{0,20}"
-_ASSIGNED = re.compile(rf"(?<![\w.$@{{/-])([\"']?){_VARIABLE}{_IS}{_VALUE}")
+_ASSIGNED = re.compile(rf"(?<![\w$@{{/-])(?<!env\.)([\"']?){_VARIABLE}{_IS}{_VALUE}")
 _NAMED = rf"\bname[\"']?\s{{0,20}}[:=]\s{{0,20}}[\"']?{_VARIABLE}[\"']?[\s,;]{{0,80}}"
 _PAIR = re.compile(rf"{_NAMED}[\"']?value[\"']?[ \t]{{0,20}}[:=][ \t]{{0,20}}{_VALUE}")
 _IMAGE = re.compile(
