@@ -190,3 +190,52 @@ def test_a_text_without_a_broker_is_refused(tmp_path, capsys, text):
     (tmp_path / "text.md").write_text(text)
     assert main(["lint", str(tmp_path / "text.md")]) == 2
     assert "contains no broker settings" in capsys.readouterr().err
+
+
+POD = """env:
+- name: KAFKA_POD_IP
+    valueFrom: {fieldRef: {fieldPath: status.podIP}}
+- name: KAFKA_ADVERTISED_LISTENERS
+  value: "PLAINTEXT://${KAFKA_POD_IP}:9092"
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "change", "finding"),
+    [
+        ("-", "docker run --network n --name zk bitnami/zookeeper:3\n", (), ()),
+        (
+            "-",
+            "docker run --network n --name zk bitnami/zookeeper:3\ndocker run --network n -e KAFKA_CFG_ZOOKEEPER_CONNECT=zk:2181 "
+            "-e ALLOW_PLAINTEXT_LISTENER=yes bitnami/kafka:3.4\n",
+            ("=zk:", "=zookeeper:"),
+            ("no service of the file has the name zookeeper", 2),
+        ),
+        (
+            "question.md",
+            "Running `helm install cp --set cp-kafka.brokers=3 confluentinc/cp-helm-charts` fails. Why is that?\n",
+            ("=3", "=1"),
+            ("KA717 HIGH", 1),
+        ),
+        (
+            "deploy.yml",
+            f"- docker_container:\n    image: {IMAGE}\n    env:\n      KAFKA_ADVERTISED_LISTENERS: 'PLAINTEXT://{{{{ host }}}}:9092'\n"
+            "      KAFKA_AUTO_CREATE_TOPICS_ENABLE: 'false'\n",
+            ("'false'", "'true'"),
+            ("KA705 LOW", 5),
+        ),
+        (
+            "pod.txt",
+            POD,
+            ("$(KAFKA_POD_IP)", "${KAFKA_POD_IP}"),
+            ("Kubernetes leaves ${KAFKA_POD_IP} as it is: it replaces $(KAFKA_POD_IP)", 5),
+        ),
+    ],
+)
+def test_commands_and_parts_say_what_files_say(said, name, text, change, finding):
+    if not change:
+        assert said(name, text) == set()
+        return
+    right, wrong = (text.replace(*pair) for pair in ((change[1], change[0]), change))
+    assert finding not in said(name, right)
+    assert finding in said(name, wrong)

@@ -106,6 +106,7 @@ def described_services(
         other_faults += (
             () if brokers else (*_odd_items(whole.get("environment")), *images.unpublished(own.image, _line_of(whole)))
         )
+        other_faults += images.removed(own.image, [_healthcheck(whole), *_commands(whole)], own.variables)
         others.update(() if brokers else own.names)
         shared.update(() if brokers else (mount.source for mount in own.mounts))
         for client, named in () if brokers or "network_mode" in whole else _named_addresses(service, whole):
@@ -380,6 +381,15 @@ def _words(body: _Mapping) -> str:
     nodes = [body[key] for key in ("entrypoint", "command") if key in body]
     parts = [yaml_nodes.text(item) or "" for node in nodes for item in (yaml_nodes.items(node) or [node])]
     return "\n".join(parts).replace("$$", "$")
+
+
+def _commands(body: _Mapping) -> Iterator[Property]:
+    """Yield entrypoint and command, each as a line of a shell."""
+    for key in ("entrypoint", "command"):
+        for part in (yaml_nodes.items(body[key]) or [body[key]]) if key in body else ():
+            for number, line in enumerate((yaml_nodes.text(part) or "").split("\n")):
+                literal = getattr(part, "style", None) == "|"
+                yield Property(key, line, yaml_nodes.line(part) + (number + 1 if literal else 0))
 
 
 def _line(body: _Mapping) -> int:

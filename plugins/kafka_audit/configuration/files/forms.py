@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from kafka_audit.configuration.files import (
+    chart_values,
     compose,
     dockerfile,
     environment,
@@ -16,6 +17,7 @@ from kafka_audit.configuration.files import (
     scattered,
     templates,
     yaml_documents,
+    yaml_nodes,
 )
 from kafka_audit.configuration.files.described import Described, described, is_brokers
 from kafka_audit.configuration.files.java import PropertiesError
@@ -125,11 +127,14 @@ def _line_by_line(text: str, *, cut: bool) -> tuple[Described, ...]:
         roots = yaml_documents.composed(pasted.indented(text))
         if brokers := tuple(compose.bare_services(roots)):
             return brokers
-    return tuple(
-        replace(broker, fragment=number)
-        for number, node in enumerate(scattered.services(text, cut=cut), 1)
-        for broker in compose.described_services(node, lambda _path: None, closed=False)
-    )
+    found: list[Described] = []
+    for node in scattered.values(text):
+        with contextlib.suppress(PropertiesError):
+            found += chart_values.described_values(yaml_nodes.mapping(node), yaml_nodes.line(node)) or ()
+    for node, closed in scattered.services(text, cut=cut):
+        found += compose.described_services(node, lambda _path: None, closed=closed)
+    remarks = tuple(scattered.references(text))
+    return tuple(replace(broker, fragment=1, remarks=(*broker.remarks, *remarks)) for broker in found)
 
 
 def _of_form(data: bytes, name: str, beside: Callable[[str], str | None]) -> tuple[Described, ...]:
@@ -195,6 +200,7 @@ def _of_template(text: str, refusal: PropertiesError) -> tuple[Described, ...]:
     for yaml_text in (plain.text, plain.certain):
         with contextlib.suppress(PropertiesError):
             brokers = brokers or manifests.parse_manifests(yaml_text)
+    brokers = brokers or _line_by_line(plain.text, cut=True)
     if not brokers:
         raise refusal
     remark = Remark(line=refusal.line, text=f"judged by what the template itself says: it {refusal.problem}")

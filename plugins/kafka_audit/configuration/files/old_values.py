@@ -1,4 +1,4 @@
-"""Values of Bitnami's chart of Kafka before 23: settings in camel case. Pure.
+"""Values of Bitnami's chart of Kafka before 32: settings in camel case, and texts with settings. Pure.
 
 What its templates of that time add is not known, so these values are judged by what they say themselves.
 """
@@ -55,7 +55,8 @@ def described_old_values(root: Mapping[str, yaml.Node], line: int, subchart: str
         if name.startswith("KAFKA_CFG_") and value is not None:
             key = name.removeprefix("KAFKA_CFG_").lower().replace("_", ".")
             found[key] = Property(key, value, yaml_nodes.line(variable["value"]))
-    pods = values.number("replicaCount") or 0
+    counts = [values.number(path) for path in ("controller.replicaCount", "broker.replicaCount", "replicaCount")]
+    pods = sum(filter(None, counts))
     below = f"{subchart}." if subchart else ""
     names = setting_names.of_older_bitnami({key: f"{below}{field}" for key, field in fields.items()})
     text = "values of Bitnami's chart before 32: judged by what they say themselves; `helm template` shows all"

@@ -30,8 +30,9 @@ _DIFF = re.compile(r"^(?:diff --git |@@ |\+\+\+ |\+[ \t]*[\w\"'#-])")
 _OF_DIFF = re.compile(r"^(?:diff --git |index |@@|\+\+\+ |--- )")
 _CUT = re.compile(r"^\s{0,60}(?:#\s{0,4})?(?:-\s)?[\[(<]?(?:\.{3,}|…|snip)[\])>]?(?:\s{1,4}[(\[\w].{0,60})?$")
 _KEY = re.compile(r"^\s{0,60}(?:-\s{1,4})?[\"']?([^\s\"'=:]{1,200})[\"']?\s{0,20}(?::(?=\s|$)|=)(.*)")
+_RUNS = r"\b(?:docker|podman|helm)[ \t]{1,4}(?:run|create|install|upgrade)\b"
 _COMMANDS = "sudo|docker|podman|export|FROM|ENV|COPY|ARG|RUN|CMD|ENTRYPOINT|cat|echo"
-_CODE = re.compile(rf"^\s{{0,60}}(?:#|\.\w|--?[a-z]|[\[\]{{}}|>]|(?:{_COMMANDS})\b)|[\\^`]$")
+_CODE = re.compile(rf"^\s{{0,60}}(?:#|\.\w|--?[a-z]|[\[\]{{}}|>]|(?:{_COMMANDS})\b)|[\\^`]$|{_RUNS}")
 _PROSE = re.compile(r"^\s{0,60}(?:-\s{1,4})?[A-Za-z',()]{1,20}(?:\s{1,4}[\w'\",.()/-]{1,40}){3}")
 _TITLE = re.compile(r"^[A-Z][a-z]{2,20}$")
 _TRACE = re.compile(

@@ -10,11 +10,13 @@ from collections.abc import Iterator, Sequence
 import yaml
 
 from kafka_audit.configuration.files import images
+from kafka_audit.model.linted import Remark
 
 REST = "what the text leaves out"
 """The key of a service of which the text may not show all."""
 
 _RUN = re.compile(r"\b(?:docker|podman|nerdctl)(?:\.exe)?[ \t]{1,4}(?:container[ \t]{1,4})?(?:run|create)\b(.*)")
+_HELM = re.compile(r"\bhelm[ \t]{1,4}(?:install|upgrade|template)\b(.*)")
 _GOES_ON = ("\\", "^", "`")
 _FLAGS = re.compile(
     r"-[ditP]{1,5}|--(?:rm|init|detach|interactive|tty|privileged|read-only|publish-all|no-healthcheck|quiet)(?:=\w+)?"
@@ -27,6 +29,7 @@ _OPTIONS = {
 }  # fmt: skip
 _LISTS = frozenset({"environment", "ports", "volumes", "env_file", "command"})
 _OWN_NETWORK = re.compile(r"host|none|container:.*")
+_SHELLS, _INDENT = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]{0,100})\}"), 5
 _SUBSTITUTED = re.compile(r"\$\([^()]{0,200}\)|`[^`]{0,200}`")
 _VARIABLE = r"(KAFKA_[A-Z0-9_]{2,150}|CLUSTER_ID|ALLOW_PLAINTEXT_LISTENER)"
 _VALUE = r"(?:\"((?:[^\"\\\n]|\\.){0,2000})\"|'([^'\n]{0,2000})'|([^\n]{0,2000}))"
@@ -47,8 +50,11 @@ _LATER = re.compile(r"^\s{0,20}services:", re.MULTILINE)
 _STR = "tag:yaml.org,2002:str"
 
 
-def services(text: str, *, cut: bool) -> Iterator[yaml.Node]:
-    """Yield groups of services, each as the mapping of a compose file: those of commands, or else of all variables."""
+def services(text: str, *, cut: bool) -> Iterator[tuple[yaml.Node, bool]]:
+    """Yield groups of services, each as the mapping of a compose file: those of commands, or else of all variables.
+
+    Beside each is whether its network is that of the text.
+    """
     found = [*_of_commands(text.split("\n"))]
     if not found:
         found = [*_of_variables(text, whole=not cut and _LATER.search(text) is not None)]
@@ -62,7 +68,19 @@ def services(text: str, *, cut: bool) -> Iterator[yaml.Node]:
             parts = [(yaml.ScalarNode(_STR, key, node.start_mark), node) for key, node in body.items()]
             pairs.append((yaml.ScalarNode(_STR, name, mark), yaml.MappingNode("tag:yaml.org,2002:map", parts, mark)))
         if pairs:
-            yield yaml.MappingNode("tag:yaml.org,2002:map", pairs, pairs[0][0].start_mark)
+            networks = {body["networks"].value if "networks" in body else "" for body in group}
+            closed = len(networks) == 1 and networks != {""} and len(group) > 1
+            yield yaml.MappingNode("tag:yaml.org,2002:map", pairs, pairs[0][0].start_mark), closed
+
+
+def references(text: str) -> Iterator[Remark]:
+    """Yield that variables of a pod refer to others of it as a shell does."""
+    for match in _PAIR.finditer(text):
+        begin = text[max(match.start() - _INDENT, 0) : match.start()].rstrip(" ")
+        for name in _SHELLS.findall(_value(match, "")) if begin.endswith("-") else ():
+            if re.search(rf"\bname[ \t]{{0,4}}:[ \t]{{0,4}}[\"']?{name}\b", text):
+                line = text.count("\n", 0, match.end() - 1) + 1
+                yield Remark(line=line, text=f"Kubernetes leaves ${{{name}}} as it is: it replaces $({name})")
 
 
 def _own_id(node: yaml.Node) -> str:
@@ -70,16 +88,54 @@ def _own_id(node: yaml.Node) -> str:
     return next((value.rpartition("=")[2] for value in values), "")
 
 
+def values(text: str) -> Iterator[yaml.Node]:
+    """Yield the values that each command of Helm sets, as the mapping of a file of values."""
+    lines = text.split("\n")
+    for words in _commands(lines, _HELM):
+        root = yaml.MappingNode("tag:yaml.org,2002:map", [], _mark(words[0][1] if words else 0))
+        given = iter(words)
+        for word, _ in given:
+            option, equals, value = word.partition("=")
+            if option in {"--set", "--set-string"}:
+                pairs, place = (value, 0) if equals else next(given, ("", 0))
+                for pair in re.split(r"(?<!\\),", pairs):
+                    path, _, text_of = pair.partition("=")
+                    _set(root, re.split(r"(?<!\\)\.", path), text_of, place or root.start_mark.line)
+        if root.value:
+            yield root
+
+
+def _set(root: yaml.MappingNode, path: Sequence[str], value: str, place: int) -> None:
+    *parents, last = [part.replace("\\", "") for part in path]
+    for parent in parents:
+        found = next((node for key, node in root.value if key.value == parent), None)
+        if not isinstance(found, yaml.MappingNode):
+            found = yaml.MappingNode("tag:yaml.org,2002:map", [], _mark(place))
+            root.value.append((yaml.ScalarNode(_STR, parent, _mark(place)), found))
+        root = found
+    root.value.append((yaml.ScalarNode(_STR, last, _mark(place)), yaml.ScalarNode(_STR, value, _mark(place))))
+
+
+def _mark(place: int) -> yaml.Mark:
+    return yaml.Mark("", 0, place, 0, None, 0)
+
+
 def _of_commands(lines: Sequence[str]) -> Iterator[dict[str, yaml.Node]]:
     """Yield the service of each command that runs a container."""
+    return map(_service, _commands(lines, _RUN))
+
+
+def _commands(lines: Sequence[str], begins: re.Pattern[str]) -> Iterator[list[tuple[str, int]]]:
+    """Yield the words of each command behind what it begins with, each with its place."""
     place = 0
     while place < len(lines):
-        match = _RUN.search(lines[place])
+        match = begins.search(lines[place])
         if match is None:
             place += 1
             continue
         words: list[tuple[str, int]] = []
-        line = match[1]
+        inline = lines[place].count("`", 0, match.start()) % 2 == 1  # a piece of code in a sentence
+        line = match[1].partition("`")[0] if inline else match[1]
         while True:
             goes_on = line.rstrip().endswith(_GOES_ON)
             words += [(word, place) for word in _split(line.rstrip()[:-1] if goes_on else line)]
@@ -87,7 +143,7 @@ def _of_commands(lines: Sequence[str]) -> Iterator[dict[str, yaml.Node]]:
             if not goes_on or place >= len(lines):
                 break
             line = lines[place]
-        yield _service(words)
+        yield words
 
 
 def _split(line: str) -> list[str]:
@@ -110,7 +166,8 @@ def _service(words: Sequence[tuple[str, int]]) -> dict[str, yaml.Node]:
                 name, inline, value = word[1], "=", word[2:]
             value, place = (value, place) if inline else next(given, ("", place))  # noqa: PLW2901 -- the value's
             key = _OPTIONS.get(name, "")
-            if key and not (key == "network_mode" and not _OWN_NETWORK.fullmatch(value)):
+            key = "networks" if key == "network_mode" and not _OWN_NETWORK.fullmatch(value) else key
+            if key:
                 _add(body, key, value, place)
     if "test" in body:
         node = body.pop("test")
@@ -119,7 +176,7 @@ def _service(words: Sequence[tuple[str, int]]) -> dict[str, yaml.Node]:
 
 
 def _add(body: dict[str, yaml.Node], key: str, value: str, place: int) -> None:
-    mark = yaml.Mark("", 0, place, 0, None, 0)
+    mark = _mark(place)
     node = yaml.ScalarNode(_STR, value, mark)
     if key in _LISTS:
         body.setdefault(key, yaml.SequenceNode("tag:yaml.org,2002:seq", [], mark)).value.append(node)
