@@ -192,6 +192,16 @@ def test_a_text_without_a_broker_is_refused(tmp_path, capsys, text):
     assert "contains no broker settings" in capsys.readouterr().err
 
 
+RUNS = """docker run --network n --name zk bitnami/zookeeper:3
+docker run --network n -e KAFKA_CFG_ZOOKEEPER_CONNECT=zk:2181 -e ALLOW_PLAINTEXT_LISTENER=yes bitnami/kafka:3.4
+"""
+HELM = "Running `helm install cp --set cp-kafka.brokers=3 confluentinc/cp-helm-charts` fails. Why is that?\n"
+TASK = """- docker_container:
+    image: apache/kafka:4.1.0
+    env:
+      KAFKA_ADVERTISED_LISTENERS: 'PLAINTEXT://{{ host }}:9092'
+      KAFKA_AUTO_CREATE_TOPICS_ENABLE: 'false'
+"""
 POD = """env:
 - name: KAFKA_POD_IP
     valueFrom: {fieldRef: {fieldPath: status.podIP}}
@@ -203,27 +213,10 @@ POD = """env:
 @pytest.mark.parametrize(
     ("name", "text", "change", "finding"),
     [
-        ("-", "docker run --network n --name zk bitnami/zookeeper:3\n", (), ()),
-        (
-            "-",
-            "docker run --network n --name zk bitnami/zookeeper:3\ndocker run --network n -e KAFKA_CFG_ZOOKEEPER_CONNECT=zk:2181 "
-            "-e ALLOW_PLAINTEXT_LISTENER=yes bitnami/kafka:3.4\n",
-            ("=zk:", "=zookeeper:"),
-            ("no service of the file has the name zookeeper", 2),
-        ),
-        (
-            "question.md",
-            "Running `helm install cp --set cp-kafka.brokers=3 confluentinc/cp-helm-charts` fails. Why is that?\n",
-            ("=3", "=1"),
-            ("KA717 HIGH", 1),
-        ),
-        (
-            "deploy.yml",
-            f"- docker_container:\n    image: {IMAGE}\n    env:\n      KAFKA_ADVERTISED_LISTENERS: 'PLAINTEXT://{{{{ host }}}}:9092'\n"
-            "      KAFKA_AUTO_CREATE_TOPICS_ENABLE: 'false'\n",
-            ("'false'", "'true'"),
-            ("KA705 LOW", 5),
-        ),
+        ("-", RUNS.partition("\n")[0], (), ()),
+        ("-", RUNS, ("=zk:", "=zookeeper:"), ("no service of the file has the name zookeeper", 2)),
+        ("question.md", HELM, ("=3", "=1"), ("KA717 HIGH", 1)),
+        ("deploy.yml", TASK, ("'false'", "'true'"), ("KA705 LOW", 5)),
         (
             "pod.txt",
             POD,
