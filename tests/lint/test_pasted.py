@@ -232,3 +232,12 @@ def test_commands_and_parts_say_what_files_say(said, name, text, change, finding
     right, wrong = (text.replace(*pair) for pair in ((change[1], change[0]), change))
     assert finding not in said(name, right)
     assert finding in said(name, wrong)
+
+
+def test_what_helm_renders_is_one_file_whatever_its_comments_say(said):
+    rendered = (Path(__file__).parent / "charts" / "bitnami-own-config.rendered.yaml").read_text()
+    text = (
+        rendered
+        + "---\n# Source: a/templates/b.yaml\nkind: ConfigMap\ndata:\n  run.sh: |\n    if this is not so then we wait for it\n"
+    )
+    assert said("-", text) == said("all.yaml", text) != set()

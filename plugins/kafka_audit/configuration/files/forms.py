@@ -67,6 +67,10 @@ def read_described(
     if not named or b"\0" in data:
         return _of_form(data, name, beside)
     if not whole and pasted.is_paste(text):
+        if _MANIFEST.search(text) and not pasted.is_marked(text):  # rendered charts have comments and scripts
+            with contextlib.suppress(PropertiesError):
+                if brokers := _of_form(data, name, beside):
+                    return brokers
         return tuple(_of_paste(text))
     refusal: PropertiesError | None = None
     try:

@@ -68,6 +68,16 @@ def is_paste(text: str) -> bool:
     )
 
 
+def is_marked(text: str) -> bool:
+    """Return whether a text has marks around its files, a diff, signs of an editor, or two files of Compose: it is no file."""
+    twice = len(re.findall(r"^services:", text, re.MULTILINE)) > 1
+    return (
+        twice
+        or text.replace("\r", "") != text.translate(_PLAIN)
+        or any(_FENCE.match(line) or _DIFF.match(line) for line in text.split("\n"))
+    )
+
+
 def fragments(text: str) -> Iterator[Fragment]:
     """Yield the files of a text: what is inside of fences, and then what is between the names of files, without prose."""
     for name, places, lines, fenced in _sections(_cleaned(text)):

@@ -5,11 +5,14 @@ What is found becomes a service of a compose file, which is judged like each of 
 
 import re
 import shlex
-from collections.abc import Iterator, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 
 import yaml
 
 from kafka_audit.configuration.files import images
+from kafka_audit.configuration.files.values_tree import MOST_NODES
 from kafka_audit.model.linted import Remark
 
 REST = "what the text leaves out"
@@ -29,6 +32,7 @@ _OPTIONS = {
 }  # fmt: skip
 _LISTS = frozenset({"environment", "ports", "volumes", "env_file", "command"})
 _OWN_NETWORK = re.compile(r"host|none|container:.*")
+_DECLARED = re.compile(r"\bname[ \t]{0,4}:[ \t]{0,4}[\"']?([A-Za-z_][A-Za-z0-9_]{0,100})")
 _SHELLS, _INDENT = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]{0,100})\}"), 5
 _SUBSTITUTED = re.compile(r"\$\([^()]{0,200}\)|`[^`]{0,200}`")
 _VARIABLE = r"(KAFKA_[A-Z0-9_]{2,150}|CLUSTER_ID|ALLOW_PLAINTEXT_LISTENER)"
@@ -75,12 +79,14 @@ def services(text: str, *, cut: bool) -> Iterator[tuple[yaml.Node, bool]]:
 
 def references(text: str) -> Iterator[Remark]:
     """Yield that variables of a pod refer to others of it as a shell does."""
+    line_of, declared = _lines(text), {match[1] for match in _DECLARED.finditer(text)}
     for match in _PAIR.finditer(text):
         begin = text[max(match.start() - _INDENT, 0) : match.start()].rstrip(" ")
         for name in _SHELLS.findall(_value(match, "")) if begin.endswith("-") else ():
-            if re.search(rf"\bname[ \t]{{0,4}}:[ \t]{{0,4}}[\"']?{name}\b", text):
-                line = text.count("\n", 0, match.end() - 1) + 1
-                yield Remark(line=line, text=f"Kubernetes leaves ${{{name}}} as it is: it replaces $({name})")
+            if name in declared:
+                yield Remark(
+                    line=line_of(match.end() - 1) + 1, text=f"Kubernetes leaves ${{{name}}} as it is: it replaces $({name})"
+                )
 
 
 def _own_id(node: yaml.Node) -> str:
@@ -192,22 +198,31 @@ def _of_variables(text: str, *, whole: bool) -> Iterator[dict[str, yaml.Node]]:
     for match in _ASSIGNED.finditer(text):
         if match.start(2) not in paired:
             found.append((match.start(2), match[2], _value(match, match[1])))
+    line_of = _lines(text)
     bodies: list[dict[str, yaml.Node]] = []
     names: set[str] = set()
     for at, name, value in sorted(found):
         if not _OF_CLIENTS.fullmatch(name):
             key = name or "image"
             if not bodies or key in names:
+                if len(bodies) == MOST_NODES:
+                    break
                 bodies.append({})
                 names.clear()
             names.add(key)
             written = f"{name}={_SUBSTITUTED.sub('${SUBSTITUTED}', value)}" if name else value
-            _add(bodies[-1], "environment" if name else "image", written, text.count("\n", 0, at))
+            _add(bodies[-1], "environment" if name else "image", written, line_of(at))
     for body in bodies:
         if "environment" in body:
             if not whole or "image" not in body:
                 _add(body, REST, "", min(item.start_mark.line for item in body["environment"].value))
             yield body
+
+
+def _lines(text: str) -> Callable[[int], int]:
+    """Return what says in which line, from 0, a place of the text is."""
+    ends = [match.start() for match in re.finditer("\n", text)]
+    return partial(bisect_left, ends)
 
 
 def _is_image(text: str, match: re.Match[str]) -> bool:
