@@ -73,6 +73,7 @@ def is_marked(text: str) -> bool:
     twice = len(re.findall(r"^services:", text, re.MULTILINE)) > 1
     return (
         twice
+        or "\\_" in text
         or text.replace("\r", "") != text.translate(_PLAIN)
         or any(_FENCE.match(line) or _DIFF.match(line) for line in text.split("\n"))
     )
