@@ -34,8 +34,8 @@ _HEAD = """\
 # the text, in which … is what only the running program knows. Sections are edited by hand, lines are not.
 """
 _SITES = """\
-# Calls of loggers at WARN and above in Kafka and in ZooKeeper (z), written by `python -m testbed.says`: by level and logger, how many
-# from release to release. `counted` are those that javap prints, `left_out` those that it prints of classes of no server.
+# Calls of loggers at WARN and above in Kafka and in ZooKeeper (z), written by `python -m testbed.says`: by level and logger, how
+# many from release to release. `counted` are those that javap prints, `left_out` those that it prints of classes of no server.
 # `differences` are how many more or fewer the reader of texts finds. Of those that both find, the text is a `variable` alone,
 # `given` by callers that it reads, or `passed_on` by a method of a logger; of all others it knows words.
 """
@@ -49,7 +49,10 @@ def main() -> int:
     known = {(found.text, logger): found.meaning for found in read_lines(_FILE.read_text()) for logger in found.loggers}
     found = [*_templates(kafka, "", known), *_templates(zookeeper, "z", known), *_of_kept()]
     _FILE.write_text(_written(found))
-    both = [compared({f"{mark}{_minor(version)}": sites for version, sites in one.items()}) for mark, one in (("", sites), ("z", others))]
+    both = [
+        compared({f"{mark}{_minor(version)}": sites for version, sites in one.items()})
+        for mark, one in (("", sites), ("z", others))
+    ]
     (_HERE / "sites.yaml").write_text(_SITES + yaml.safe_dump(both, sort_keys=False, width=130, default_flow_style=None))
     new = [template for template in found if template.meaning == NEW]
     sys.stdout.write("".join(f"{template.level} {','.join(template.loggers)} | {template.text}\n" for template in new))

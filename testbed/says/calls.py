@@ -91,7 +91,10 @@ def _lines_of_class(of: ClassFile) -> tuple[set[Line], Counter[Site]]:
             found.update(Line(level, logger, text) for text in plain)
             if member.name in _NAMES and level != "INFO":
                 passes = method.name.rstrip("$") in _NAMES
-                names = [method.name, *(part for one in arguments if isinstance(one, Closure) for part in one.method.name.split("$"))]
+                names = [
+                    method.name,
+                    *(part for one in arguments if isinstance(one, Closure) for part in one.method.name.split("$")),
+                ]
                 given = any(_helper(of.name, name) for name in names)
                 kind = "known" if plain else "passed_on" if passes else "given" if given else "variable"
                 sites[level[0], logger, kind] += 1
@@ -126,7 +129,11 @@ def _said(of: ClassFile, member: Member, arguments: list[object]) -> Iterator[tu
         if len(rest) == 1 and isinstance(rest[0], list):
             rest = rest[0]
         said = frozenset(text for one in texts_of(pattern) for text in substituted(one, rest))
-        yield "FATAL" if marked and name == "error" else name.upper(), STATE_CHANGES if member.owner.endswith("StateChangeLogger") else own, said
+        yield (
+            "FATAL" if marked and name == "error" else name.upper(),
+            STATE_CHANGES if member.owner.endswith("StateChangeLogger") else own,
+            said,
+        )
     elif (
         name == "<init>"
         and member.owner.endswith(("Exception", "Error"))

@@ -66,7 +66,7 @@ def compared(read: Mapping[str, Counter[Site]]) -> dict[str, dict[str, dict[str,
     found: dict[str, dict[str, dict[str, int]]] = {DIFFERENCES: {}}
     for level, logger, kind in sorted(set().union(*read.values())):
         spans: dict[str, int] = {}
-        for number, group in groupby(read, key=lambda release: read[release][level, logger, kind]):  # noqa: B023 -- used at once
+        for number, group in groupby(read, key=lambda release: read[release][level, logger, kind]):
             if number:
                 first, *rest = group
                 spans[f"{first}-{rest[-1] if rest else first}"] = number

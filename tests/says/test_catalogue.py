@@ -74,7 +74,12 @@ def test_each_logger_that_javap_counts_has_lines_unless_its_texts_are_variables(
 
 
 def test_a_call_that_only_one_count_has_is_a_difference():
-    one = {("W", "Broker", "counted"): 3, ("W", "Broker", "known"): 1, ("W", "Broker", "variable"): 1, ("E", "Tool", "left_out"): 2}
+    one = {
+        ("W", "Broker", "counted"): 3,
+        ("W", "Broker", "known"): 1,
+        ("W", "Broker", "variable"): 1,
+        ("E", "Tool", "left_out"): 2,
+    }
     assert compared({"4.3": Counter(one), "4.4": Counter(one), "4.5": Counter()}) == {
         "differences": {"W Broker": {"4.3-4.4": 1}},
         "counted": {"W Broker": {"4.3-4.4": 3}},

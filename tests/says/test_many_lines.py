@@ -118,7 +118,12 @@ def test_200_lines_of_other_programs_are_named_or_not_known():
             wrong.append((line, found.text.splitlines()[0]))
     assert wrong == []
     shown = {line: fault.name for line in FOREIGN for answer in read_pasted(line) if (fault := fault_shown(answer))}
-    assert set(shown.values()) <= {"java_too_old", "jvm_without_memory", "killed_by_its_host", "out_of_memory"}  # they end any process
+    assert set(shown.values()) <= {
+        "java_too_old",
+        "jvm_without_memory",
+        "killed_by_its_host",
+        "out_of_memory",
+    }  # they end any process
     for line in shown:  # whose it is, the line does not say, so it is not taken for that of a broker
         text = " ".join(explained(checks, line, width=100, color=False).text.split())
         assert "It shows: the process" in text

@@ -38,7 +38,9 @@ def test_it_writes_only_what_is_ordinary(bed, version):
 
 @pytest.mark.parametrize("version", ["2.8.2", "3.9.1", "4.0.2", "4.3.0"])
 def test_a_roll_of_certificates_is_ordinary(bed, version):
-    security = Security(listeners=(Listener(protocol="SSL"),), inter_broker="SSL", client_auth="required", controller_tls=version > "4")
+    security = Security(
+        listeners=(Listener(protocol="SSL"),), inter_broker="SSL", client_auth="required", controller_tls=version > "4"
+    )
     cluster = bed.kraft(version, security=security) if version > "4" else bed.cluster(version, security=security)
     cluster.create_topic("orders", ORDERS)
     cluster.await_settled()

@@ -1,10 +1,10 @@
 """Faults of running clusters that no audit is there for: they are provoked, and named from what real processes write."""
 
 import json
-import os
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -89,7 +89,7 @@ def java_client(bed, cluster, name, address):
 def lack_files(broker):
     """Let the process open few files more than it has."""
     pid = broker.server.pid
-    most = len(os.listdir(f"/proc/{pid}/fd")) + 5
+    most = len(list(Path(f"/proc/{pid}/fd").iterdir())) + 5
     subprocess.run(["prlimit", "--pid", str(pid), f"--nofile={most}:{most}"], check=True)
 
 

@@ -256,12 +256,18 @@ def keystore(broker, _):
 
 @contextmanager
 def untrusted(broker, _):
-    own_protocol = {"security__inter__broker__protocol": "SSL", "listeners": f"SSL://{broker.address}", "advertised__listeners": None}
+    own_protocol = {
+        "security__inter__broker__protocol": "SSL",
+        "listeners": f"SSL://{broker.address}",
+        "advertised__listeners": None,
+    }
     with properties(broker, **own_protocol, **stores(keystore=store(broker, "a"), truststore=store(broker, "b"))):
         yield
 
 
-KERBEROS = "com.sun.security.auth.module.Krb5LoginModule required useKeyTab=true storeKey=true keyTab='/none' principal='kafka/a@A';"
+KERBEROS = (
+    "com.sun.security.auth.module.Krb5LoginModule required useKeyTab=true storeKey=true keyTab='/none' principal='kafka/a@A';"
+)
 DIGEST = 'Client { org.apache.zookeeper.server.auth.DigestLoginModule required username="a" password="b"; };'
 PLAIN = "org.apache.kafka.common.security.plain.PlainLoginModule"
 REFUSALS = {

@@ -69,7 +69,9 @@ def _fault(answer: ReadLine, fault: LogFault, width: int) -> Iterator[str]:
     yield ""
     yield from wrap(our_line(with_values(fault.why, {**values, **node}), _LONGEST_WHY), width, _INDENT, _INDENT)
     if by_any:
-        yield from wrap("Any program may have such a line, not a broker alone: this one does not say whose it is.", width, _INDENT, _INDENT)
+        yield from wrap(
+            "Any program may have such a line, not a broker alone: this one does not say whose it is.", width, _INDENT, _INDENT
+        )
     yield from wrap("Steps       kafka-audit logs FILE", width, _INDENT, _HANGING)
 
 
