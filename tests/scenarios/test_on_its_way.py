@@ -369,3 +369,37 @@ def test_a_member_of_a_share_group_that_processes_nothing(tmp_path):
         audit = until(audits, "hasty", "share", None)
         assert "KA623" in audit.report["passed_checks"], audit.said
         others.terminate()
+
+
+def test_a_broker_that_stops_and_keeps_what_no_other_can_lead(tmp_path):
+    with Bed(tmp_path / "bed", keep_logs=tmp_path / "logs") as bed:
+        properties = {"controlled.shutdown.max.retries": "1000", "controlled.shutdown.retry.backoff.ms": "1000"}
+        cluster = bed.cluster("3.9.1", properties=properties)
+        cluster.create_topic("orders", {0: [2, 0], 1: [0, 2], 2: [2, 1]})
+        configure_topic(cluster, "orders", {"min.insync.replicas": "1"})
+        cluster.await_settled()
+        audits = Audits(bed, cluster, tmp_path / "audits")
+        logs = [str(cluster.folder / "broker-{broker_id}" / "logs" / "server.log")]
+        audits.describe("hasty", progress={"shutdown": 0.1}, logs={"paths": logs})
+        assert rows(audits.by_command("hasty"), "shutdown") == []
+
+        cluster.brokers[1].stop()
+        cluster.brokers[2].server.signal_stop()
+        audit = until(audits, "hasty", "shutdown", "standing")
+        (row,) = rows(audit, "shutdown")
+        assert (row["measure"], row["waits_for"]) == (1, "another leader of orders-2, whose other replicas are out of sync"), (
+            audit.said
+        )
+        stands = finding_of(audit.report, "KA116", "broker/2")
+        assert (stands["status"], stands["severity"], stands["evidence"]["state"]) == ("FAIL", "MEDIUM", "is stopping"), (
+            audit.said
+        )
+
+        cluster.brokers[1].start()  # what the finding says, in its order
+        cluster.brokers[2].stop(hard=True)
+        cluster.brokers[2].start()
+        cluster.await_settled()
+        cluster.brokers[2].stop()
+        audit = audits.by_command("hasty")
+        assert rows(audit, "shutdown") == [], audit.said
+        assert finding_of(audit.report, "KA116", "broker/2")["evidence"]["state"] == "was stopped", audit.said
