@@ -55,6 +55,17 @@ def lists_all_groups(view: ClusterView) -> bool:
     return any(read.operation in _SHOW_DESCRIBE and read.outcome == "answered" for read in view.last_reads)
 
 
+def unused(view: ClusterView, topic: str) -> Mapping[str, str] | None:
+    """Return why one of Kafka's own topics may be there and not be listed; None if it is not there. Ask only if it is not listed.
+
+    In KRaft brokers list only topics that the auditor may describe, and no error.
+    """
+    listed = view.partitions.count.topics or not view.kraft
+    if listed or all(view.inter_broker.authorizer(broker).state == "unset" for broker in view.brokers):
+        return None
+    return {"error": f"no topic is listed, so that {topic} may be there", "needs": "Describe on Topic '*'"}
+
+
 def groups_gap(view: ClusterView, read: str, what: str, needs: str) -> Mapping[str, str] | None:
     """Return why a group of those that a read names may be missing, None if none is."""
     reads = BrokerReads(view.last_reads, read)

@@ -1,6 +1,6 @@
 from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
 from kafka_audit.checks.on_its_way import standing, under_way
-from kafka_audit.cluster.coordinators import groups_gap
+from kafka_audit.cluster.coordinators import groups_gap, unused
 from kafka_audit.differences.tables import InternalTopic
 from kafka_audit.model.progress import ProgressRow
 from kafka_audit.model.tables import RebalancingGroup
@@ -16,13 +16,15 @@ def group_rebalances(view: ClusterView) -> Judgements:
     rows = progress_of(view).of_kind("group")
     groups = {f"group/{row.group}": row for row in view.newest(RebalancingGroup)}
     yield from standing(view, rows, lambda row: _evidence(row, groups[row.parties[0]]))
-    gap = groups_gap(view, _READ, "list groups by their state", "an answer to ListGroups 4 (Kafka 2.6 or later)")
+    exists = any(row.topic == _TOPIC for row in view.differences.of(InternalTopic))
+    needs = "an answer to ListGroups 4 (Kafka 2.6 or later)"
+    gap = groups_gap(view, _READ, "list groups by their state", needs) if exists else unused(view, _TOPIC)
     begun = [row for row in rows if row.state != "standing"]
     if begun:
         number = f"{counted(len(rows), 'group')} {'is' if len(rows) == 1 else 'are'} in a rebalance"
         first = groups[begun[0].parties[0]]
         yield from under_way(view, rows, number, group=first.group, tool=_tool(first))
-    elif not any(row.topic == _TOPIC for row in view.differences.of(InternalTopic)):
+    elif not exists and gap is None:
         yield view.not_applicable("cluster", f"no topic {_TOPIC} was found")
     elif gap is not None:
         yield view.judge("cluster", Status.UNKNOWN, gap)
