@@ -63,7 +63,7 @@ def test_a_broker_that_stays_away_is_suspected_after_the_grace():
     assert sentences(reading(0), *map(left, times), grace_s=120) == []
 
 
-def address(seconds, failed=True, **lists):
+def address(seconds, *, failed=True, **lists):
     """Broker 2 was never seen; its address in the cluster file, or a load balancer's, was asked."""
     at = replace(down(2) if failed else broker(2, **lists), broker_id=None, address="b2:9092")
     taken = kraft(seconds, in_kraft(0, **lists), in_kraft(1, **lists))

@@ -225,12 +225,12 @@ def process_by_log(  # noqa: PLR0913 -- what its port shows
         return Process(node=node, state=ProcessState.STOPPED, lines=(*shown[:1], *shown[1:][-1:]))
     if run.has(SIGNAL):
         return _undecided(node, "it is stopping", "another audit")
-    if accepts and run.came_up:
-        return Process(node=node, state=ProcessState.HUNG, confidence=Confidence.INFERRED, lines=run.events[-1:], accepts=True)
-    return _open_end(node, party, run, ends, refuses=refuses)
+    return _open_end(node, party, run, ends, refuses=refuses, accepts=accepts)
 
 
-def _open_end(node: int, party: str, run: _Run, ends: Sequence[ProcessLine], *, refuses: bool) -> Process:
+def _open_end(  # noqa: PLR0913 -- as above
+    node: int, party: str, run: _Run, ends: Sequence[ProcessLine], *, refuses: bool, accepts: bool
+) -> Process:
     """Return what became of a process whose log neither says that it stopped nor that it failed."""
     fresh = _is_fresh(ends)
     newest = max(ends, key=lambda line: line.local_ms or 0, default=None)
@@ -242,6 +242,8 @@ def _open_end(node: int, party: str, run: _Run, ends: Sequence[ProcessLine], *, 
         if _lasted(run, ends) < _AT_START_MS:
             return _undecided(node, "it is starting", "another audit")
         return Process(node=node, state=ProcessState.STARTING, lines=run.events[:1])
+    if accepts and run.came_up:
+        return Process(node=node, state=ProcessState.HUNG, confidence=Confidence.INFERRED, lines=run.events[-1:], accepts=True)
     if refuses and not _is_fresh(ends, _RESTART_MS if run.came_up else _SOON_MS):
         shown = (*run.events[-1:], *((newest,) if newest else ()))
         return Process(node=node, state=ProcessState.KILLED, confidence=Confidence.INFERRED, lines=shown)

@@ -77,7 +77,7 @@ def answer_step(asked: Asked) -> StepAnswer:
     )
 
 
-def _lines(step: TypedStep, view: ClusterView) -> Iterator[Line]:  # noqa: C901, PLR0912 -- a branch for each step
+def _lines(step: TypedStep, view: ClusterView) -> Iterator[Line]:  # noqa: C901 -- a branch for each step
     facts = QuorumFacts(view)
     run = StepCommands(facts)
     here = remark(
@@ -85,9 +85,9 @@ def _lines(step: TypedStep, view: ClusterView) -> Iterator[Line]:  # noqa: C901,
     )
     match step.kind:
         case "stop" | "restart":
-            yield from (here, *_stop(view, step.node or 0))
-            if step.kind == "restart":
-                yield command("kafka-server-start.sh -daemon server.properties")
+            lines = [*_stop(view, step.node or 0)]
+            lines += [command("kafka-server-start.sh -daemon server.properties")] if step.kind == "restart" else []
+            yield from (here, *lines) if lines else ()
         case "upgrade":
             yield run(
                 "kafka-audit before-migration {cluster} --kind rolling-upgrade --kafka-version {version}", version=step.version

@@ -18,6 +18,7 @@ from kafka_audit.migration.quorum.voter_changes import voter_change_items
 from kafka_audit.model.errors import UsageError
 from kafka_audit.model.finding import Severity, Status, fingerprint
 from kafka_audit.model.report import Report, ReportedFinding
+from kafka_audit.model.tables import SourceRead
 from kafka_audit.model.text import listing
 from kafka_audit.report import gate
 from kafka_audit.report.text import time_span
@@ -139,10 +140,7 @@ def _restarted(asked: Asked) -> Iterator[Objection]:
             why = f"broker {asked.node} runs and does not follow the metadata log: a start needs a controller"
             yield not_now(why, f"a connection from broker {asked.node} to the controllers")
     yield from _next_start(asked, "after the restart")
-    failed = [read for read in view.last_reads if read.observer == f"properties:{asked.node}" and read.outcome == "failed"]
-    if failed:
-        yield unknown_whether(f"what its server.properties has: {failed[0].error}", failed[0].needs or "the file")
-    elif asked.node not in view.settings.every_file:
+    if asked.node not in view.settings.every_file and not _unread_file(asked):
         yield costs("its server.properties was not read", "whether it starts with a file that has changed since its last start")
 
 
@@ -154,6 +152,13 @@ def _next_start(asked: Asked, when: str) -> Iterator[Objection]:
         if finding.code in of_start and f"{finding.resource.name}/".startswith(f"{place}/"):
             waits = f"a file that Kafka accepts ({finding.code})"
             yield not_now(f"{when}: {finding.message.rstrip('.')}", waits, finding.fingerprint)
+    if failed := _unread_file(asked):
+        yield unknown_whether(f"what its server.properties has: {failed[0].error}", failed[0].needs or "the file")
+
+
+def _unread_file(asked: Asked) -> list[SourceRead]:
+    file = f"properties:{asked.node}"
+    return [read for read in asked.view.last_reads if read.observer == file and read.outcome == "failed"]
 
 
 def _failing(asked: Asked, least: Severity) -> Iterator[ReportedFinding]:

@@ -248,9 +248,7 @@ class WatchState:
         return any(not symptom.suspected for symptom in self.symptoms.values())
 
 
-def next_state(
-    state: WatchState, reading: Reading, patience: Patience | None = None, expect: Expect | None = None
-) -> WatchState:
+def next_state(state: WatchState, reading: Reading, patience: Patience | None = None, expect: Expect | None = None) -> WatchState:
     """Return what is known after a reading.
 
     Args:

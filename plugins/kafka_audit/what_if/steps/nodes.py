@@ -21,6 +21,8 @@ from kafka_audit.what_if.ways import FEWER_AT_ONCE, MORE_REPLICAS, REJOIN, START
 
 _REGISTERED = re.compile(r"/brokers/ids/([0-9]{1,10})")
 _DUAL = frozenset({"dual write", "brokers change", "brokers changed", "not finalised"})
+_LEAST_VOTERS = 3
+"""Of a quorum that can lose one."""
 _FINISHED, _NO_CONTROLLER, _PREPARED, ROLLED_BACK = "finished", "no controller", "prepared", "rolled back"
 
 
@@ -124,8 +126,9 @@ def waits_of_loss(loss: Answer) -> Iterator[str]:
     yield from map(waits_for, loss.ways)
     quorum = loss.quorum
     if quorum.elects is False and quorum.lost:
-        down, more = quorum.voters - quorum.left - quorum.lost, max(3 - quorum.voters, 1)
-        yield "the others of the quorum to run and to reach each other" if down else f"{counted(more, 'more voter')} in the quorum"
+        more = counted(_LEAST_VOTERS - quorum.voters, "more voter")
+        those = "the others of the quorum to run and to reach each other"
+        yield those if quorum.voters >= _LEAST_VOTERS else f"{more} in the quorum"
     if loss.none_left or any(entry.closed for entry in loss.entry_points):
         yield "another broker at these addresses" if not loss.none_left else "another broker that runs"
     if loss.controller.cut:

@@ -210,7 +210,7 @@ def _min_isr(view: ClusterView, change: _SettingChange, factor: int, fewest: int
     elif isinstance(before, int) and after < before:
         yield costs("fewer copies are acknowledged", f"records of {change.where} that {after} replicas have, if these fail")
     elif needed == fewest < factor:
-        why = f"{fewest} of {counted(factor, 'replica')} of a partition of {change.where} are in sync, and {needed} are needed then"
+        why = f"{fewest} of {counted(factor, 'replica')} of a partition of {change.where} are in sync, and all these are needed"
         yield costs(why, f"writes with acks=all to {change.where}, if one more is missing before the others are back")
 
 
