@@ -105,6 +105,7 @@ def test_a_broker_that_is_gone_is_named_by_what_ended_it(cluster, audits):
 
 def test_one_that_hangs_is_named_and_so_is_a_controller_that_was_stopped(cluster, audits):
     broker = cluster.brokers[2]
+    audits.by_command("logged")  # shows where broker 2 listens
     broker.server.send(signal.SIGSTOP)
     time.sleep(25)  # until its registration has ended
     hung = audits.by_command("logged", "--all")
