@@ -299,7 +299,7 @@ def _observer(report: Report, name: str) -> Mapping[str, Any]:
 
 
 def _is_of(read: Mapping[str, Any], name: str, matrix: Mapping[str, Any]) -> bool:
-    """Return whether a read was sent to a party: under its name, or at its address while nobody knew who listens there."""
+    """Return whether a read was sent to a party: under its name, or at its address while it was not known who listens there."""
     kind, _, number = name.partition(" ")
     address = str(matrix["endpoints"].get(number, "")) if kind == "broker" else ""
     return _plain(read["observer"]) == name or bool(read["target"] and read["target"] == address.rpartition("//")[2])
