@@ -58,8 +58,8 @@ def test_an_id_of_nothing_is_an_error_that_names_it(cut_off, pointer):
 
 
 def test_one_incident_or_all_of_them(cut_off):
-    assert answers.why(cut_off, 0)["incidents"] == answers.why(cut_off)["incidents"][:1]
-    for missing in (-1, len(cut_off["incidents"])):
+    assert answers.why(cut_off, 1)["incidents"] == answers.why(cut_off)["incidents"][:1]
+    for missing in (0, len(cut_off["incidents"]) + 1):
         with pytest.raises(UsageError, match=f"no incident {missing}"):
             answers.why(cut_off, missing)
 
@@ -76,6 +76,25 @@ def test_findings_are_chosen_and_the_worst_comes_first(cut_off):
     assert (len(first_page["findings"]), first_page["omitted"]) == (1, len(everything) - 1)
     with pytest.raises(UsageError, match="did you mean HIGH"):
         answers.findings(cut_off, at_least="hihg")
+
+
+def test_a_cluster_of_which_nothing_answered_has_no_all_clear(cut_off):
+    coverage = cut_off["coverage"] | {"answered": 0, "unknown": [_failed("broker@b:9092", "b:9092")]}
+    silent = cut_off | {"coverage": coverage, "incidents": []}
+    for found in (answers.overview(silent), answers.why(silent)):
+        assert found["not_audited"] == "nothing answers at b:9092: nothing was judged"
+    assert "not_audited" not in answers.overview(cut_off) | answers.why(cut_off)
+
+
+def _failed(observer, target):
+    return dict.fromkeys(("operation", "reason", "error", "needs")) | {"observer": observer, "target": target}
+
+
+def test_reads_at_the_address_of_a_party_are_its_reads(cut_off):
+    address = cut_off["matrix"]["endpoints"]["2"].rpartition("//")[2]
+    reads = [_failed(f"broker@{address}", address), _failed("broker@b:9092", "b:9092")]
+    found = answers.said_by(cut_off | {"coverage": cut_off["coverage"] | {"unknown": reads}}, "broker 2")
+    assert [read["target"] for read in found["not_answered"]] == [address]
 
 
 def test_a_party_is_named_as_people_write_it(cut_off):

@@ -63,7 +63,7 @@ def test_an_agent_finds_the_cause_and_what_it_rests_on(store):
     root, document = store
     cluster = document["cluster"]
     hello, tools, (listed, why) = conversation(
-        root, ("clusters", {}), ("why", {"cluster": cluster, "incident": 0}), over=command(root)
+        root, ("clusters", {}), ("why", {"cluster": cluster, "incident": 1}), over=command(root)
     )
     assert "never instructions" in hello.instructions
     assert {tool.name for tool in tools} == TOOLS
@@ -156,6 +156,7 @@ ODD = [
     ("what_if", {"without": ["broker:1"] * 101}, "without has 101 characters or entries; at most 100 are read"),
     ("what_if", {"without": ["rack:" + "a" * 1000]}, "an entry of without has 1005 characters"),
     ("may", {"step": ["halt", "2"]}, "'halt' is not a step; choose stop"),
+    ("may", {"step": "halt 2"}, "'halt' is not a step; choose stop"),
     ("may", {"step": []}, "no step is named"),
     ("may", {"step": ["reassign", "/etc/passwd"]}, "/etc/passwd is no plan of kafka-reassign-partitions.sh"),
 ]

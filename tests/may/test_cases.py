@@ -29,7 +29,7 @@ GROUPS = yaml.load(Path(__file__).with_name("cases.yaml").read_text(), yaml.CSaf
 CASES = {
     f"{group} {name}": (told.get("world", {}), case) for group, told in GROUPS.items() for name, case in told["cases"].items()
 }
-FIELDS = ["step", "answer", "because", "waits_for", "loses", "read_first", "command"]
+FIELDS = ["step", "answer", "why", "because", "waits_for", "loses", "read_first", "command"]
 
 
 PARTS = ("now", "before", "previous", "samples")
@@ -58,10 +58,10 @@ def options_of(case):
     return {key: tuple(case[key]) for key in ("node_ids",) if key in case}
 
 
-def answered(words, now=NOW):
+def answered(words, now=NOW, **options):
     """Return the answer to a step in the base's cluster."""
     name, step = "20260914T180000Z-prod-0001", parse_step(words)
-    return answer(views_of({name: (GROUPS["zookeeper"]["world"], {})}, {name: step})[name], step, {}, now)
+    return answer(views_of({name: (GROUPS["zookeeper"]["world"], {})}, {name: step})[name], step, options, now)
 
 
 @pytest.fixture(scope="package")
@@ -115,6 +115,7 @@ def test_every_answer_has_an_exit_code():
         ("restrat 2", "did you mean restart"),
         ("stop", "its words are missing; write `stop 2`"),
         ("stop two", "'two' is not the id of a node"),
+        ("stop zookeeper:1", "'zookeeper' is neither broker nor controller"),
         ("stop 2 3", "it takes other words"),
         ("finalize now", "write `finalize`"),
         ("upgrade next", "'next.0' is not a Kafka version"),
@@ -146,6 +147,14 @@ def test_a_node_that_the_cluster_does_not_have_cannot_be_stopped():
         answered(["stop", "77"])
 
 
+def test_a_node_is_named_by_its_id_or_with_its_role():
+    assert {parse_step(["stop", text]).node for text in ("2", "broker:2", "controller:2")} == {2}
+    assert parse_step(["set", "2", "a=b"]).node == parse_step(["set", "broker:2", "a=b"]).node == 2
+    assert answered(["restart", "broker:1"]).permit == answered(["restart", "1"]).permit
+    with pytest.raises(UsageError, match="node 1 is no controller: it is broker 1"):
+        answered(["restart", "controller:1"])
+
+
 @pytest.mark.parametrize("words", [["delete-topic", "order"], ["set", "topic:order", "compression.type=lz4"]])
 def test_a_topic_that_the_cluster_does_not_have_is_bad_input(words):
     with pytest.raises(UsageError, match="the cluster has no topic order"):
@@ -158,6 +167,12 @@ def test_an_old_audit_says_no_go():
     later = answered(step, NOW + timedelta(minutes=20)).to_plain()
     assert (later["answer"], later["command"]) == ("UNKNOWN", None)
     assert "`kafka-audit may prod set" in later["read_first"]
+
+
+def test_an_audit_with_a_newer_one_beside_it_says_no_go():
+    found = answered(["set", "topic:orders", "compression.type=lz4"], newer="20260914T180100Z-prod-0002").to_plain()
+    assert (found["answer"], found["command"]) == ("UNKNOWN", None)
+    assert found["why"] == ["what has changed since this audit: 20260914T180100Z-prod-0002 is newer"]
 
 
 def test_what_a_user_types_is_one_word_of_the_command():

@@ -5,6 +5,7 @@ from itertools import pairwise
 
 import pytest
 
+from kafka_audit.model.cluster import Expect
 from kafka_audit.watch.judgement import ELECTIONS_S, FORGOTTEN_S, WatchState, new_suspicions, next_state
 from kafka_audit.watch.reading import ANSWERED, ControllerReading
 from kafka_audit.watch.suspicions import Observation, WatchFault
@@ -60,6 +61,41 @@ def test_a_broker_that_stays_away_is_suspected_after_the_grace():
     gone = ["Broker 2 is no longer registered and does not answer: connection refused"]
     assert sentences(reading(0), *map(left, times)) == gone
     assert sentences(reading(0), *map(left, times), grace_s=120) == []
+
+
+def address(seconds, *, failed=True, **lists):
+    """Broker 2 was never seen; its address in the cluster file, or a load balancer's, was asked."""
+    at = replace(down(2) if failed else broker(2, **lists), broker_id=None, address="b2:9092")
+    taken = kraft(seconds, in_kraft(0, **lists), in_kraft(1, **lists))
+    return replace(taken, brokers=(*taken.brokers[:2], at))
+
+
+def test_an_address_of_the_cluster_file_that_was_silent_from_the_first_reading_is_suspected_after_the_grace():
+    times = (0, 10, 20, 30)
+    silent = ["No broker answers at b2:9092, an address in the cluster file: connection refused"]
+    assert sentences(*(address(at, lists=WITHOUT_2) for at in times[:3])) == []
+    assert sentences(*(address(at, lists=WITHOUT_2) for at in times)) == silent
+    assert sentences(*(address(at, failed=False, lists=WITHOUT_2) for at in times)) == [], "a load balancer that answers"
+    assert sentences(*(address(at, lists=WITHOUT_2) for at in times), kraft(40)) == [], "broker 2 is there"
+
+
+def expecting(number, *readings):
+    state = WatchState()
+    for taken in readings:
+        state = next_state(state, taken, expect=Expect(brokers=number))
+    return [suspicion.sentence() for suspicion in state.suspicions]
+
+
+def test_fewer_brokers_than_the_cluster_file_expects_are_suspected_once():
+    whole = [reading(at) for at in (0, 20, 40)]
+    assert expecting(4, *whole) == ["The cluster file expects 4 brokers, and the watch finds 3"]
+    assert expecting(3, *whole) == expecting(2, *whole) == []
+    assert expecting(3, *(address(at, lists=WITHOUT_2) for at in (0, 20, 40))) == [
+        "No broker answers at b2:9092, an address in the cluster file: connection refused"
+    ]
+    assert expecting(3, reading(0), *map(left, (20, 30, 40, 50))) == [
+        "Broker 2 is no longer registered and does not answer: connection refused"
+    ]
 
 
 def test_a_killed_broker_is_suspected_while_it_is_registered_though_the_grace_is_long():
@@ -190,7 +226,7 @@ def test_another_cluster_id_is_suspected_also_if_it_is_that_of_the_first_reading
     assert sentences(*other) == ["Broker 1 reports cluster id xyz; the cluster id is abc"]
     state = WatchState()
     for taken in (reading(0), reading(10)):
-        state = next_state(state, taken, cluster_id="expected")
+        state = next_state(state, taken, expect=Expect(cluster_id="expected"))
     assert len(state.suspicions) == 3
 
 

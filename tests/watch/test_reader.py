@@ -76,6 +76,15 @@ def test_bootstrap_addresses_lead_to_all_brokers_and_are_not_read_twice(brokers)
         assert reading.zookeeper is None
 
 
+def test_an_address_of_the_cluster_file_without_a_broker_is_asked_in_each_reading(brokers):
+    for broker in brokers[:2]:
+        broker.brokers = {number: place for number, place in broker.brokers.items() if number != 2}
+    brokers[2].script["accept"] = hang_up
+    for reading in read(described(*brokers), 2):
+        assert outcomes(reading) == {0: "answered", 1: "answered", None: "failed"}
+        assert reading.brokers[-1].address == brokers[2].address
+
+
 def test_a_reading_is_one_connection_and_two_questions_to_each_broker(brokers):
     before = {}
     for broker in brokers:

@@ -17,7 +17,7 @@ from kafka_audit.what_if.topics import NONE
 from seed import SEED
 from what_if.asked import snapshot_of, without
 
-KINDS = ("offline", "unclean", "not_writable", "at_risk", "below_margin")
+KINDS = ("offline", "unclean", "not_writable", "at_risk", "last_copy", "below_margin")
 BROKERS, DISKS = range(6), 3
 Partitions = Mapping[tuple[str, int], Mapping[str, Any]]
 
@@ -103,6 +103,7 @@ def after(
     needed = min(needed, len(state["replicas"])) if capped else needed
     found |= {"not_writable"} if len(isr) < needed else set()
     found |= {"at_risk"} if len(isr) == 1 else set()
+    found |= {"last_copy"} if len(isr) == 1 and 2 < len(state["replicas"]) > len(before) else set()
     return found | ({"below_margin"} if margin and len(isr) < max(needed, 1) + margin else set())
 
 
@@ -123,7 +124,7 @@ def test_each_partition_of_random_clusters(number):
     for kind in KINDS:
         wanted = {key for key, kinds in expected.items() if kind in kinds}
         assert {(row.topic, number) for row in found.effects.get(kind, NONE).rows for number in row.partitions} == wanted, kind
-    if any(kinds - {"at_risk"} for kinds in expected.values()):
+    if any(kinds - {"at_risk", "last_copy"} for kinds in expected.values()):
         assert found.safe is False
 
 

@@ -113,6 +113,7 @@ def overview(report: Report) -> Answer:
         "snapshot_id": report["snapshot_id"],
         "finished_at": report["finished_at"],
         "mode": report["mode"],
+        **_not_audited(report),
         "incidents": [
             {"id": f"/incidents/{place}", **{key: incident[key] for key in ("severity", "confidence", "headline", "cause")}}
             for place, incident in enumerate(report["incidents"])
@@ -128,14 +129,14 @@ def why(report: Report, incident: int | None = None) -> Answer:
 
     Args:
         report: of one audit.
-        incident: its place in the report, from 0; None for all.
+        incident: its number in the report, from 1; None for all.
 
     Raises:
         UsageError: there is no such incident.
     """
-    places = range(len(report["incidents"])) if incident is None else [incident]
+    places = range(len(report["incidents"])) if incident is None else [incident - 1]
     if any(place not in range(len(report["incidents"])) for place in places):
-        msg = f"there is no incident {incident}: the report of {report['cluster']} has {len(report['incidents'])}, from 0"
+        msg = f"there is no incident {incident}: the report of {report['cluster']} has {len(report['incidents'])}, from 1"
         raise UsageError(msg)
     return {**_head(report), "incidents": [_incident(place, report["incidents"][place]) for place in places]}
 
@@ -244,7 +245,7 @@ def said_by(report: Report, name: str) -> Answer:
         "note": row["note"],
         "says_of_the_cluster": view[0] if view else None,
         "reaches": dict(_cells(report["matrix"], row)),
-        "not_answered": [read for read in _unread(report) if _plain(read["observer"]) == row["name"]],
+        "not_answered": [read for read in _unread(report) if _is_of(read, row["name"], report["matrix"])],
         "findings": findings(report, resource=place)["findings"],
     }
 
@@ -295,6 +296,13 @@ def _observer(report: Report, name: str) -> Mapping[str, Any]:
         msg = f"the report of {report['cluster']} has no party {name!r}{did_you_mean(wanted, rows)} ({', '.join(rows)})"
         raise UsageError(msg)
     return rows[wanted]
+
+
+def _is_of(read: Mapping[str, Any], name: str, matrix: Mapping[str, Any]) -> bool:
+    """Return whether a read was sent to a party: under its name, or at its address while it was not known who listens there."""
+    kind, _, number = name.partition(" ")
+    address = str(matrix["endpoints"].get(number, "")) if kind == "broker" else ""
+    return _plain(read["observer"]) == name or bool(read["target"] and read["target"] == address.rpartition("//")[2])
 
 
 def _plain(name: str) -> str:
@@ -379,4 +387,13 @@ def cited(report: Report, pointer: str) -> Answer:
 
 def _head(report: Report) -> Answer:
     note = OF_A_BUNDLE if report.get("origin") else ""
-    return {"cluster": report["cluster"], "snapshot_id": report["snapshot_id"], **({"origin": note} if note else {})}
+    notes = ({"origin": note} if note else {}) | _not_audited(report)
+    return {"cluster": report["cluster"], "snapshot_id": report["snapshot_id"], **notes}
+
+
+def _not_audited(report: Report) -> Answer:
+    """Return that nothing answered: no incident is no all-clear then."""
+    if report["coverage"]["answered"]:
+        return {}
+    places = dict.fromkeys(str(read["target"] or read["observer"]) for read in report["coverage"]["unknown"])
+    return {"not_audited": f"nothing answers at {', '.join(islice(places, 3)) or 'any address'}: nothing was judged"}

@@ -123,7 +123,7 @@ class _StoreTools:
     def why(self, cluster: str, incident: int | None = None, snapshot: str | None = None) -> str:
         """Say why a cluster is broken: evidence for and against, causes that are not ruled out, steps with commands.
 
-        `incident` is a number from 0, all without it. `snapshot` is an id; without it, the newest report answers.
+        `incident` is its number in the report, from 1; all without it. `snapshot` is an id; without it the newest report answers.
         """
         return answers.within_limits(answers.why(self._report(cluster, snapshot), incident))
 
@@ -195,12 +195,12 @@ class _StoreTools:
         )
         return answers.within_limits({"cluster": cluster, "snapshot_id": snapshot_id, **loss_document(found, view)})
 
-    def may(self, cluster: str, step: list[str], plan: str = "", snapshot: str | None = None) -> str:
+    def may(self, cluster: str, step: list[str] | str, plan: str = "", snapshot: str | None = None) -> str:
         """Say whether a step may be taken: GO, NOT_NOW (what it waits for), NEVER (what is lost), UNKNOWN (what to read first).
 
-        `step`: words such as `restart`, `2`; stop, restart, upgrade, finalize, migrate, delete-znode, remove-voter, unregister,
-        format, reassign (with the text of its `plan`), delete-topic, set. The answer is of the snapshot; before the step, audit
-        the cluster anew.
+        `step`: words such as `restart`, `2`, or `restart 2`; stop, restart, upgrade, finalize, migrate, delete-znode,
+        remove-voter, unregister, format, reassign (with the text of its `plan`), delete-topic, set. The answer is of the
+        snapshot; before the step, audit the cluster anew.
         """
         store = self._store()
         name = self._report(cluster, snapshot, store)["snapshot_id"]
@@ -208,7 +208,7 @@ class _StoreTools:
         if document is None:
             msg = f"the report of snapshot {name} is of another party"
             raise UsageError(msg)
-        found = answer_by(store, document, parse_step(step, plan.encode()))
+        found = answer_by(store, document, parse_step(step.split() if isinstance(step, str) else step, plan.encode()))
         return answers.within_limits({"cluster": cluster, "snapshot_id": name, **found.to_plain()})
 
     def cite(self, cluster: str, id: str, snapshot: str | None = None) -> str:  # noqa: A002 -- a name that others read

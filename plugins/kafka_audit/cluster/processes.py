@@ -4,8 +4,8 @@ A log says how a process ended only by what it wrote last. That it ended without
 refuses connections; without that, the state is unknown. A process that answers, or fetches the metadata log, runs.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
 
@@ -14,7 +14,7 @@ from kafka_audit.cluster.view import ClusterView
 from kafka_audit.compare.addresses import address_text, canonical_text
 from kafka_audit.model.finding import Confidence
 from kafka_audit.model.read_failure import ReadFailure
-from kafka_audit.model.tables import ProcessLine
+from kafka_audit.model.tables import ProcessLine, SourceRead
 from kafka_audit.model.tables.logs import BELOW, END, ERROR
 from kafka_audit.model.text import LONGEST_HEADLINE, clean, our_line, start_upper
 from kafka_audit.says.log_faults import LogFault, log_faults
@@ -42,9 +42,13 @@ class ProcessState(StrEnum):
     RECOVERING = "recovers its logs"
     STOPPED = "was stopped"
     KILLED = "was killed"
+    HUNG = "hangs"
     ENDED = "ended by itself"
     UNKNOWN = "unknown"
 
+
+_AFTER_CONNECTING = "api to "
+"""How the message of a read begins that failed behind its connection: the step `api` of a probe."""
 
 _SOON_MS, _AT_START_MS, _NEAR_MS = 120_000, 180_000, 300_000  # a log that goes on; a start that takes long; lines of one end
 _RESTART_MS = 10_000  # after a kill, a process that is started again logs within less
@@ -56,6 +60,7 @@ _WORDS = {
     ProcessState.RECOVERING: "is recovering its logs",
     ProcessState.STOPPED: "was stopped on purpose",
     ProcessState.KILLED: "was killed without a word",
+    ProcessState.HUNG: "hangs: it holds its port and answers nothing",
 }
 
 
@@ -74,6 +79,7 @@ class Process:
         done: how many logs are recovered, and of how many, where the log says it.
         begun: the first line of that start.
         stops: of one that runs, the line by which it was asked to stop, if its log goes on.
+        accepts: whether it is a broker that is not registered, takes connections and answers nothing.
     """
 
     node: int
@@ -86,6 +92,7 @@ class Process:
     done: tuple[int, int] | None = None
     begun: ProcessLine | None = None
     stops: ProcessLine | None = None
+    accepts: bool = False
     error: str | None = None
     needs: str | None = None
 
@@ -141,8 +148,9 @@ class Processes:
     def _of(self, node: int) -> Process:
         lines, runs = self._lines.get(node, ()), self._runs(node)
         if lines or runs:
-            return process_by_log(node, self._view.party(node), lines, runs=runs, refuses=not runs and self._refuses(node))
-        return self._unread(node)
+            refuses, accepts = not runs and self._refuses(node), not runs and self._accepts(node)
+            return process_by_log(node, self._view.party(node), lines, runs=runs, refuses=refuses, accepts=accepts)
+        return replace(self._unread(node), accepts=self._accepts(node))
 
     def _unread(self, node: int) -> Process:
         view, party = self._view, self._view.party(node)
@@ -163,15 +171,25 @@ class Processes:
         probes = (probe.failed for probe in view.probes if probe.broker_id == node)
         if any(row is not None and ReadFailure.of(row.reason, row.error) is ReadFailure.REFUSED for row in probes):
             return True
+        return any(read.failure is ReadFailure.REFUSED for read in self._failed_reads(node))
+
+    def _accepts(self, node: int) -> bool:
+        """Return whether the port of a broker without registration takes connections on which nothing is answered."""
+        if node in self._view.brokers or node in self._view.controller_nodes:
+            return False
+        failed = (read for read in self._failed_reads(node) if read.failure is ReadFailure.TIMEOUT)
+        return any((read.message or "").startswith(_AFTER_CONNECTING) for read in failed)
+
+    def _failed_reads(self, node: int) -> Iterator[SourceRead]:
+        """Yield the reads that failed at addresses of a node."""
+        view = self._view
         own = {canonical_text(address_text(row.host, row.port)) for row in view.addresses_earlier if row.broker_id == node}
         own |= {canonical_text(end.address) for end in view.endpoints.of(node)}
         own |= {canonical_text(address_text(host, port)) for host, port in addresses_of(self._set_addresses(node))}
         asked = (f"broker:{node}", f"controller@{node}")
-        return any(
-            read.failure is ReadFailure.REFUSED and (read.observer in asked or canonical_text(read.target) in own)
-            for read in view.last_reads
-            if read.outcome == "failed" and read.target
-        )
+        for read in view.last_reads:
+            if read.outcome == "failed" and read.target and (read.observer in asked or canonical_text(read.target) in own):
+                yield read
 
     def _set_addresses(self, node: int) -> str:
         """Return the addresses in the settings of a node, without the names of its listeners."""
@@ -181,7 +199,9 @@ class Processes:
         return ",".join(part.rpartition("//")[2] for text in texts for part in text.split(","))
 
 
-def process_by_log(node: int, party: str, lines: Sequence[ProcessLine], *, runs: bool, refuses: bool) -> Process:
+def process_by_log(  # noqa: PLR0913 -- what its port shows
+    node: int, party: str, lines: Sequence[ProcessLine], *, runs: bool, refuses: bool, accepts: bool = False
+) -> Process:
     """Return what became of a process.
 
     Args:
@@ -190,6 +210,7 @@ def process_by_log(node: int, party: str, lines: Sequence[ProcessLine], *, runs:
         lines: of its log, in their order.
         runs: it answers; then only a crash loop is of interest.
         refuses: nothing listens at its port.
+        accepts: its port takes connections, and nothing is answered.
     """
     events = process_runs(line for line in lines if line.kind not in {END, ERROR})
     ends = [line for line in lines if line.kind == END]
@@ -209,10 +230,12 @@ def process_by_log(node: int, party: str, lines: Sequence[ProcessLine], *, runs:
         return Process(node=node, state=ProcessState.STOPPED, lines=(*shown[:1], *shown[1:][-1:]))
     if run.has(SIGNAL):
         return _undecided(node, "it is stopping", "another audit")
-    return _open_end(node, party, run, ends, refuses=refuses)
+    return _open_end(node, party, run, ends, refuses=refuses, accepts=accepts)
 
 
-def _open_end(node: int, party: str, run: _Run, ends: Sequence[ProcessLine], *, refuses: bool) -> Process:
+def _open_end(  # noqa: PLR0913 -- as above
+    node: int, party: str, run: _Run, ends: Sequence[ProcessLine], *, refuses: bool, accepts: bool
+) -> Process:
     """Return what became of a process whose log neither says that it stopped nor that it failed."""
     fresh = _is_fresh(ends)
     newest = max(ends, key=lambda line: line.local_ms or 0, default=None)
@@ -224,6 +247,8 @@ def _open_end(node: int, party: str, run: _Run, ends: Sequence[ProcessLine], *, 
         if _lasted(run, ends) < _AT_START_MS:
             return _undecided(node, "it is starting", "another audit")
         return Process(node=node, state=ProcessState.STARTING, lines=run.events[:1])
+    if accepts and run.came_up:
+        return Process(node=node, state=ProcessState.HUNG, confidence=Confidence.INFERRED, lines=run.events[-1:], accepts=True)
     if refuses and not _is_fresh(ends, _RESTART_MS if run.came_up else _SOON_MS):
         shown = (*run.events[-1:], *((newest,) if newest else ()))
         return Process(node=node, state=ProcessState.KILLED, confidence=Confidence.INFERRED, lines=shown)

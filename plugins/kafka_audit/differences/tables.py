@@ -410,8 +410,9 @@ class LossCount(Row):
     """What becomes of partitions in whose ISR is a replica that goes: how many there are of a kind; no row where there is none.
 
     Kinds: `offline` (no leader: nothing of the ISR is left), `unclean` (a replica leads that was out of the ISR), `not_writable`
-    (acks=all is refused: fewer in the ISR than the effective min.insync.replicas), `at_risk` (one copy is left), `below_margin`
-    (fewer than needed and the margin), `moved` (the coordinator of groups, transactions or share groups becomes another broker).
+    (acks=all is refused: fewer in the ISR than the effective min.insync.replicas), `at_risk` (one copy is left), `last_copy`
+    (the same, of three replicas or more, of which one was out of the ISR before), `below_margin` (fewer than needed and the
+    margin), `moved` (the coordinator of groups, transactions or share groups becomes another broker).
     Beside these, what is not known: `unclean_unknown` (of `offline`: whether a replica out of the ISR may lead),
     `eligible_unknown` (of `offline`: whether a replica out of the ISR is eligible, where no broker was asked). The loss "" is
     what is so already.

@@ -15,6 +15,7 @@ from kafka_audit.migration.quorum.planned_steps import StepCommands
 from kafka_audit.migration.quorum.voter_changes import voter_change_steps
 from kafka_audit.model import quoting
 from kafka_audit.model.commands import Command, Line, command, remark
+from kafka_audit.what_if.steps.nodes import hangs, is_down
 from kafka_audit.what_if.steps.objections import Objection, Permit
 
 EXIT_CODES = {Permit.GO: 0, Permit.NOT_NOW: 3, Permit.NEVER: 3, Permit.UNKNOWN: 4}
@@ -51,12 +52,14 @@ class StepAnswer:
         return {
             "step": self.step.text,
             "answer": str(self.permit),
+            "why": [reason.why for reason in self.reasons],
             "because": [*dict.fromkeys(mark for reason in self.reasons for mark in reason.because)],
             **texts,
             "command": "\n".join(quoting.lines(self.lines)) or None,
         }
 
 
+_PROCESS = "pgrep -f kafka[.]Kafka"
 _TEXTS = ("waits_for", "loses", "read_first")
 
 
@@ -74,7 +77,7 @@ def answer_step(asked: Asked) -> StepAnswer:
     )
 
 
-def _lines(step: TypedStep, view: ClusterView) -> Iterator[Line]:  # noqa: C901, PLR0912 -- a branch for each step
+def _lines(step: TypedStep, view: ClusterView) -> Iterator[Line]:  # noqa: C901 -- a branch for each step
     facts = QuorumFacts(view)
     run = StepCommands(facts)
     here = remark(
@@ -82,10 +85,9 @@ def _lines(step: TypedStep, view: ClusterView) -> Iterator[Line]:  # noqa: C901,
     )
     match step.kind:
         case "stop" | "restart":
-            yield here
-            yield command("kafka-server-stop.sh")
-            if step.kind == "restart":
-                yield command("kafka-server-start.sh -daemon server.properties")
+            lines = [*_stop(view, step.node or 0)]
+            lines += [command("kafka-server-start.sh -daemon server.properties")] if step.kind == "restart" else []
+            yield from (here, *lines) if lines else ()
         case "upgrade":
             yield run(
                 "kafka-audit before-migration {cluster} --kind rolling-upgrade --kafka-version {version}", version=step.version
@@ -121,6 +123,18 @@ def _lines(step: TypedStep, view: ClusterView) -> Iterator[Line]:  # noqa: C901,
             yield run("kafka-topics.sh --bootstrap-server {broker} --delete --topic {topic}", topic=step.name)
         case _:
             yield _setting_line(step, run)
+
+
+def _stop(view: ClusterView, node: int) -> Iterator[Line]:
+    """Yield how a process is ended, and that it has ended: the next start needs its locks."""
+    if hangs(view, node):
+        yield command(f"{_PROCESS} | xargs -I PID jstack -l PID")
+        yield command(f"{_PROCESS} | xargs -r kill -9")
+    elif not is_down(view, node):
+        yield command("kafka-server-stop.sh")
+    else:
+        return
+    yield command(f"{_PROCESS} | xargs -r -I PID tail -f /dev/null --pid=PID")
 
 
 def _setting_line(step: TypedStep, run: StepCommands) -> Line:

@@ -37,6 +37,7 @@ def answer_by(  # noqa: PLR0913 -- what a step may name
     view = audit.judged_view(store, document.snapshot_id)
     if step.kind in _OF_TOPICS:
         view = with_topics(store, view, step.topics)
+    newest = store.newest(view.snapshot.cluster)
     asked = Asked(
         step=step,
         view=view,
@@ -44,6 +45,7 @@ def answer_by(  # noqa: PLR0913 -- what a step may name
         bootstrap=tuple(bootstrap),
         oldest_client=oldest_client,
         node_ids=node_ids,
+        newer=newest.snapshot_id if newest is not None and newest.snapshot_id > view.snapshot_id else None,
         now=datetime.now(UTC),
     )
     try:

@@ -19,7 +19,7 @@ def may_text(found: StepAnswer, basis: Sequence[str], *, width: int) -> str:
 
 def _lines(found: StepAnswer, basis: Sequence[str], width: int) -> Iterator[str]:
     first = found.reasons[0].why if found.reasons else "nothing stands against it"
-    yield from wrap(our_line(f"{_HEADS[found.permit]}: {clean(found.step.text)}: {first}.", _LONGEST), width)
+    yield from wrap(our_line(f"{_HEADS[found.permit]}: {clean(found.step.text)}: {first.rstrip('.')}.", _LONGEST), width)
     yield from (line for text in basis for line in wrap(text, width))
     for title, permits in (("Why", (Permit.NEVER, Permit.NOT_NOW)), ("Not known", (Permit.UNKNOWN,))):
         these = [reason for reason in found.reasons if reason.permit in permits]
@@ -28,7 +28,7 @@ def _lines(found: StepAnswer, basis: Sequence[str], width: int) -> Iterator[str]
         for reason in these[:_MOST]:
             after = {"waits for": reason.waits_for, "lost": reason.loses, "read": reason.read_first}
             rest = "; ".join(f"{name}: {text}" for name, text in after.items() if text)
-            yield from wrap(our_line(f"{reason.why}. {start_upper(rest)}.", 2 * _LONGEST), width, "- ", "  ")
+            yield from wrap(our_line(f"{reason.why.rstrip('.')}. {start_upper(rest)}.", 2 * _LONGEST), width, "- ", "  ")
         if len(these) > _MOST:
             yield f"  and {counted(len(these) - _MOST, 'more reason')}, with --format json"
     if found.remarks:

@@ -1,7 +1,7 @@
 """Which gates, findings, losses and rules are asked about a step."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import islice
 
@@ -18,7 +18,8 @@ from kafka_audit.migration.quorum.voter_changes import voter_change_items
 from kafka_audit.model.errors import UsageError
 from kafka_audit.model.finding import Severity, Status, fingerprint
 from kafka_audit.model.report import Report, ReportedFinding
-from kafka_audit.model.text import counted, listing
+from kafka_audit.model.tables import SourceRead
+from kafka_audit.model.text import listing
 from kafka_audit.report import gate
 from kafka_audit.report.text import time_span
 from kafka_audit.report.what_if import losses
@@ -28,8 +29,6 @@ from kafka_audit.what_if.losses import BROKER, CONTROLLER, PartyLoss, every, los
 from kafka_audit.what_if.quorums import quorum_gap
 from kafka_audit.what_if.steps import nodes, settings, topics
 from kafka_audit.what_if.steps.objections import Objection, Permit, costs, not_now, unknown_whether, unread
-from kafka_audit.what_if.topics import AT_RISK, NONE
-from kafka_audit.what_if.ways import still_runs
 
 _PHASE, _LEFT, _MOST_REASONS, _FRESH_S = "KA909", "KA917", 3, 900
 _STARTS = frozenset({"KA310", "KA311", "KA406"})
@@ -47,6 +46,7 @@ class Asked:
         bootstrap: the addresses of the cluster file.
         oldest_client: the oldest client of an upgrade.
         node_ids: of the controllers that a migration adds.
+        newer: the newest audit of the cluster, if that is another one.
         now: with a time zone.
     """
 
@@ -56,6 +56,7 @@ class Asked:
     bootstrap: tuple[str, ...] = ()
     oldest_client: str | None = None
     node_ids: tuple[int, ...] = ()
+    newer: str | None = None
     now: datetime
 
     @property
@@ -71,17 +72,23 @@ def objections(asked: Asked) -> tuple[Objection, ...]:
 
 
 def _age(asked: Asked) -> Iterator[Objection]:
-    """Yield that a stored audit is old: it says no GO."""
+    """Yield that a stored audit is old, or that there is a newer one: it says no GO."""
+    again = f"`kafka-audit may {asked.view.snapshot.cluster} {asked.step.kind} …`, which audits anew"
+    if asked.newer is not None:
+        yield unknown_whether(f"what has changed since this audit: {asked.newer} is newer", again)
     info, taken = asked.view.info, taken_at(asked.view.snapshot_id)
     lasted = 0 if info is None else (info.finished_ms - info.started_ms) / 1000
     age = _FRESH_S + 1 if taken is None else (asked.now - taken).total_seconds() - lasted
     if age > _FRESH_S:
-        again = f"`kafka-audit may {asked.view.snapshot.cluster} {asked.step.kind} …`, which audits anew"
         yield unknown_whether(f"what has changed since this audit, {time_span(age)} ago", again)
 
 
 def _loss(asked: Asked) -> PartyLoss:
     view, node = asked.view, asked.node
+    other = {BROKER: view.controller_nodes, CONTROLLER: view.known_brokers - {*view.quorum.now.voters}}
+    if node in other.get(asked.step.role, ()):
+        msg = f"node {node} is no {asked.step.role}: it is {view.party(node)}"
+        raise UsageError(msg)
     kind = CONTROLLER if node in view.controller_nodes else BROKER
     known = node in view.known_brokers or node in view.quorum.now.fenced or asked.step.kind == "format"  # of a new node, too
     if kind == BROKER and not known and view.gap("topics") is None and view.gap("brokers") is None:
@@ -102,26 +109,22 @@ def _stopped(asked: Asked) -> Iterator[Objection]:
         yield from unread_quorum
         return
     yield from _without(asked, _loss(asked))
-    if (
-        asked.node not in asked.view.controller_nodes
-        and not still_runs(asked.view, asked.node)
-        and asked.view.gap("brokers") is None
-    ):
-        yield costs("it does not run now", "nothing: it is lost already")
+    if nodes.is_down(asked.view, asked.node):
+        yield from nodes.downtime(asked.view, asked.node)
+    elif asked.step.kind == "stop":
+        yield from _next_start(asked, "it could not be started again")
 
 
 def _without(asked: Asked, loss: PartyLoss, when: str = "") -> Iterator[Objection]:
-    """Yield what stops without a node, and what is not known of it."""
+    """Yield what stops without a node, what has one copy then, and what is not known of it."""
     found = answer(asked.view, loss, bootstrap=asked.bootstrap)
-    ways = [text for text, _ in losses.ways_with_commands(found, asked.view)]
+    waits = "; ".join(nodes.waits_of_loss(found))
     for reason in losses.stops(found):
-        yield not_now(f"{when}{reason}", "; ".join(ways) or "what is missing to run again")
+        yield not_now(f"{when}{reason}", waits)
     for question in found.not_known:
         if question.decides:
             yield unknown_whether(f"{when}{question.what}", question.needs)
-    if alone := found.effects.get(AT_RISK, NONE).partitions:
-        lost = "what a second failure takes until it is in sync again"
-        yield costs(f"{when}{counted(alone, 'partition has', 'partitions have')} one copy in sync without it", lost)
+    yield from (replace(one, why=f"{when}{one.why}") for one in nodes.stopping(asked.view, found))
 
 
 def _restarted(asked: Asked) -> Iterator[Objection]:
@@ -136,16 +139,26 @@ def _restarted(asked: Asked) -> Iterator[Objection]:
             # A start waits for a controller, and ends after initial.broker.registration.timeout.ms.
             why = f"broker {asked.node} runs and does not follow the metadata log: a start needs a controller"
             yield not_now(why, f"a connection from broker {asked.node} to the controllers")
+    yield from _next_start(asked, "after the restart")
+    if asked.node not in view.settings.every_file and not _unread_file(asked):
+        yield costs("its server.properties was not read", "whether it starts with a file that has changed since its last start")
+
+
+def _next_start(asked: Asked, when: str) -> Iterator[Objection]:
+    """Yield what the next start of a node fails for, as findings on its file and its settings say."""
     of_start = {code for code, check in catalogue().items() if check.by_files or code in _STARTS}
     place = asked.view.party(asked.node).replace(" ", "/")
     for finding in _failing(asked, Severity.HIGH):
         if finding.code in of_start and f"{finding.resource.name}/".startswith(f"{place}/"):
-            yield not_now(f"after the restart: {finding.message}", f"{finding.code} to pass", finding.fingerprint)
-    failed = [read for read in asked.view.last_reads if read.observer == f"properties:{asked.node}" and read.outcome == "failed"]
-    if failed:
+            waits = f"a file that Kafka accepts ({finding.code})"
+            yield not_now(f"{when}: {finding.message.rstrip('.')}", waits, finding.fingerprint)
+    if failed := _unread_file(asked):
         yield unknown_whether(f"what its server.properties has: {failed[0].error}", failed[0].needs or "the file")
-    elif asked.node not in asked.view.settings.every_file:
-        yield costs("its server.properties was not read", "whether it starts with a file that has changed since its last start")
+
+
+def _unread_file(asked: Asked) -> list[SourceRead]:
+    file = f"properties:{asked.node}"
+    return [read for read in asked.view.last_reads if read.observer == file and read.outcome == "failed"]
 
 
 def _failing(asked: Asked, least: Severity) -> Iterator[ReportedFinding]:

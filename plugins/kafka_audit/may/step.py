@@ -39,6 +39,7 @@ class TypedStep:
         kind: its name, one of `FORMS`.
         text: as it was typed.
         node: the id that it names; None where it names none, or all brokers.
+        role: `broker` or `controller`, where it names that, too.
         version: the release that is to run.
         name: the path, the file or the topic that it names.
         key, value: what it sets.
@@ -48,6 +49,7 @@ class TypedStep:
     kind: str
     text: str
     node: int | None = None
+    role: str = ""
     version: str = ""
     name: str = ""
     key: str = ""
@@ -75,7 +77,10 @@ def parse_step(words: Sequence[str], plan: bytes | None = None) -> TypedStep:  #
     if len(rest) != len(FORMS[kind].split()):
         raise _wrong(kind, "it takes other words" if rest else "its words are missing")
     if kind in _OF_NODES:
-        return TypedStep(kind=kind, text=text, node=_node(kind, rest[0]))
+        role, colon, number = rest[0].rpartition(":")
+        if colon and role not in {"broker", "controller"}:
+            raise _wrong(kind, f"{clean(role)!r} is neither broker nor controller")
+        return TypedStep(kind=kind, text=text, node=_node(kind, number), role=role)
     if kind == "upgrade":
         return TypedStep(kind=kind, text=text, version=_version(rest[0]))
     if kind == "delete-znode":
@@ -127,6 +132,8 @@ def _setting(text: str, entity: str, assignment: str) -> TypedStep:
     kind, _, name = entity.partition(":")
     if not equals or not key:
         raise _wrong(_SET, f"{clean(assignment)!r} is no KEY=VALUE")
+    if entity.isdecimal():
+        kind, name = "broker", entity
     if entity == "brokers":
         return TypedStep(kind="set", text=text, key=key, value=value)
     if kind == "broker":

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 from kafka_audit.cluster.disagreements import Claim
+from kafka_audit.model.cluster import Expect
 from kafka_audit.model.quorum import most_elections, unapplied
 from kafka_audit.model.tables import QuorumView, RegisteredEndpoint
 from kafka_audit.watch.reading import BrokerReading, ControllerReading, Reading
@@ -21,7 +22,11 @@ from kafka_audit.watch.suspicions import MOST_NAMED, Observation, Suspicion, Wat
 
 
 def observations(
-    seen: SeenCluster, committed: int | None = None, elected: int = 0, returned: Iterable[int] = ()
+    seen: SeenCluster,
+    committed: int | None = None,
+    elected: int = 0,
+    returned: Iterable[int] = (),
+    expected: int | None = None,
 ) -> tuple[Observation, ...]:
     """Return everything that looks wrong.
 
@@ -30,11 +35,13 @@ def observations(
         committed: the high watermark of the metadata log in the reading before; None if it is unknown.
         elected: by how much the epoch of the quorum rose lately.
         returned: brokers that came back again and again lately.
+        expected: how many brokers the cluster file expects.
     """
     known = (seen.brokers[number] for number in returned if number in seen.brokers)
     return (
         *_unreachable(seen),
         *_down(seen),
+        *_never_known(seen, expected or 0),
         *(_of(WatchFault.COMES_AND_GOES, broker) for broker in known),
         *_views(seen),
         *_controller(seen),
@@ -60,6 +67,18 @@ def _down(seen: SeenCluster) -> Iterator[Observation]:
         elif failed is not None:
             fault = WatchFault.NO_ANSWER if number in (seen.registered or ()) else WatchFault.GONE
             yield Observation(fault=fault, broker=number, address=broker.address, error=failed.error)
+
+
+def _never_known(seen: SeenCluster, expected: int) -> Iterator[Observation]:
+    """Yield the addresses of the cluster file at which none answers, and how many brokers are missing beside these."""
+    if not seen.brokers:
+        return  # the cluster is unreachable
+    silent = [party for party in seen.reading.brokers if party.broker_id is None and party.api_versions.failed]
+    for party in silent:
+        yield Observation(fault=WatchFault.ADDRESS_SILENT, address=party.address, error=party.api_versions.error)
+    found = seen.brokers.keys() | (seen.registered or ())
+    if seen.registered is not None and len(found) + len(silent) < expected:
+        yield Observation(fault=WatchFault.BROKERS_MISSING, reported=len(found), expected=expected)
 
 
 def _views(seen: SeenCluster) -> Iterator[Observation]:
@@ -229,24 +248,22 @@ class WatchState:
         return any(not symptom.suspected for symptom in self.symptoms.values())
 
 
-def next_state(
-    state: WatchState, reading: Reading, patience: Patience | None = None, cluster_id: str | None = None
-) -> WatchState:
+def next_state(state: WatchState, reading: Reading, patience: Patience | None = None, expect: Expect | None = None) -> WatchState:
     """Return what is known after a reading.
 
     Args:
         state: after the reading before.
         reading: of now.
         patience: how long a fault must last.
-        cluster_id: of the cluster file.
+        expect: of the cluster file.
     """
-    patience = patience or Patience()
-    seen = SeenCluster(reading, cluster_id)
+    patience, expect = patience or Patience(), expect or Expect()
+    seen = SeenCluster(reading, expect.cluster_id)
     symptoms, in_a_row = {}, reading.at_ms - state.at_ms < GAP_S * 1000
     epochs, returns = _epochs(state, seen), _returns(state, seen)
     often = [number for number, times in returns.items() if len(times) >= RETURNS]
     elected = epochs[-1][1] - epochs[0][1] if epochs else 0
-    for observation in observations(seen, state.committed if in_a_row else None, elected, often):
+    for observation in observations(seen, state.committed if in_a_row else None, elected, often, expect.brokers):
         earlier = state.symptoms.get(observation.key)
         if earlier is None or not (in_a_row or earlier.suspected) or not observation.continues(earlier.observation):
             earlier = WatchSymptom(observation=observation, since_ms=reading.at_ms, readings=0)

@@ -45,7 +45,7 @@ async def steps(
     """Yield a step for each reading, for ever.
 
     Args:
-        cluster: whose expected id counts.
+        cluster: what it is expected to be counts.
         reader: of this cluster.
         every_s: seconds between readings.
         patience: how long a fault must last.
@@ -55,7 +55,7 @@ async def steps(
     while True:
         began = time.monotonic()
         reading = await reader.read(state.endpoints, state.known_ms)
-        judge = partial(next_state, state, reading, patience, cluster.expect.cluster_id)
+        judge = partial(next_state, state, reading, patience, cluster.expect)
         before, state = state, await in_thread(judge, JUDGED_S)
         yield WatchStep(reading=reading, state=state, new=new_suspicions(before, state))
         await asyncio.sleep(max(0.0, began + pause_s(state, every_s) - time.monotonic()))

@@ -97,7 +97,8 @@ class WatchPicture:
         if first and rows:
             found.insert(0, f"{self._cluster}: {counted(len(rows), 'party', 'parties')} read every {self._every_s:g} s")
         suspected = {suspicion.observation.key: suspicion for suspicion in state.suspicions}
-        found += [f"SUSPECTED {suspicion.sentence()}" for key, suspicion in suspected.items() if key not in self._suspected]
+        new = [f"SUSPECTED {suspicion.sentence()}" for key, suspicion in suspected.items() if key not in self._suspected]
+        found += [*new, f"next: kafka-audit run {self._cluster}"] if new else []
         found += [
             f"no longer suspected: {suspicion.sentence()}" for key, suspicion in self._suspected.items() if key not in suspected
         ]

@@ -159,12 +159,9 @@ class Reader:
         of_controllers = Running(
             [partial(self._ask_controller, target) for target in controllers(self._cluster)], _LANES, self._end()
         )
-        heard = self._ask(endpoints)
+        heard = self._ask(endpoints, bootstrap_targets(self._cluster, chain.from_iterable(endpoints.values())))
         zookeeper, registered = self._zookeeper(waiting)
         newest = registered or self._listed(heard, endpoints)
-        if not newest and not any(party.reading.metadata.answered for party in heard):
-            heard += self._ask_bootstrap(endpoints)
-            newest = self._listed(heard, endpoints)
         kept = self._kept({**endpoints, **newest}, registered, heard)
         moved = {number: places for number, places in kept.items() if endpoints.get(number) != places}
         if moved:
@@ -246,17 +243,16 @@ class Reader:
                 found.setdefault(target.address, target.broker_id)
         return list(dict.fromkeys(found.values()))
 
-    def _ask(self, endpoints: Endpoints) -> list[_Heard]:
-        """Ask brokers, side by side."""
+    def _ask(self, endpoints: Endpoints, bootstrap: Sequence[Target] = ()) -> list[_Heard]:
+        """Ask brokers, and bootstrap addresses at which none of them listens, side by side."""
         targets = registered_targets(chain.from_iterable(endpoints.values()), self._cluster)
         # Logins are tried in this order: first where the last reading had an answer.
         return self._ask_all(
-            [(broker, targets[broker]) for broker in sorted(targets, key=lambda broker: broker not in self._answered_at)]
+            [
+                *((broker, targets[broker]) for broker in sorted(targets, key=lambda broker: broker not in self._answered_at)),
+                *((UNREGISTERED, [target]) for target in bootstrap),
+            ]
         )
-
-    def _ask_bootstrap(self, endpoints: Endpoints) -> list[_Heard]:
-        targets = bootstrap_targets(self._cluster, chain.from_iterable(endpoints.values()))
-        return self._ask_all([(UNREGISTERED, [target]) for target in targets])
 
     def _ask_all(self, asked: Sequence[tuple[int, Sequence[Target]]]) -> list[_Heard]:
         answers = Running([partial(self._ask_broker, *question) for question in asked], _LANES, self._end()).results()

@@ -43,6 +43,8 @@ class WatchFault(StrEnum):
     NO_ANSWER = "no_answer"
     GONE = "gone"
     PROCESS_DOWN = "process_down"
+    ADDRESS_SILENT = "address_silent"
+    BROKERS_MISSING = "brokers_missing"
     COMES_AND_GOES = "comes_and_goes"
     NOT_LISTED = "not_listed"
     VIEW_EMPTY = "view_empty"
@@ -62,11 +64,14 @@ class WatchFault(StrEnum):
 
 
 _DOWN = frozenset({WatchFault.NO_ANSWER, WatchFault.GONE, WatchFault.PROCESS_DOWN})
+_RESTARTS = frozenset({WatchFault.GONE, WatchFault.VOTERS_LAG, WatchFault.ADDRESS_SILENT, WatchFault.BROKERS_MISSING})
 _SENTENCES = {
     WatchFault.CLUSTER_UNREACHABLE: "No bootstrap address answers: {error}",
     WatchFault.NO_ANSWER: "{party} does not answer at {address}: {error}",
     WatchFault.GONE: "{party} is no longer registered and does not answer: {error}",
     WatchFault.PROCESS_DOWN: "{error}, by its own log",
+    WatchFault.ADDRESS_SILENT: "No broker answers at {address}, an address in the cluster file: {error}",
+    WatchFault.BROKERS_MISSING: "The cluster file expects {expected} brokers, and the watch finds {number}",
     WatchFault.COMES_AND_GOES: "{party} comes and goes: it came back three times within 15 minutes",
     WatchFault.NOT_LISTED: "{party} answers, but it is not registered",
     WatchFault.VIEW_EMPTY: "{party} answers, but its own view lists no broker",
@@ -82,7 +87,7 @@ _SENTENCES = {
     WatchFault.VOTERS_LAG: "{voters} of the metadata quorum {follow} leader {expected}",
     WatchFault.CUT_FROM_QUORUM: "{party} gets no answer from the quorum's leader: {error}",
     WatchFault.BROKER_LAGS: "{party} answers, but it no longer follows the metadata log of leader {expected}",
-    WatchFault.NOT_APPLIED: "{party} answers, but it applies no metadata after offset {reported_offset}",
+    WatchFault.NOT_APPLIED: "{party} answers, but it applies no metadata after offset {number}",
 }
 
 MOST_NAMED = 20
@@ -100,7 +105,8 @@ class Observation:
         error: why there is no answer; of a process that is down, what its log says became of it.
         missing: registered brokers that a view lacks, or voters that do not follow, the first `MOST_NAMED`.
         elsewhere: brokers that a view lists at another address than they registered, as many.
-        reported: the controller or leader that the party names, -1 for none; or the offset that it has applied.
+        reported: the controller or leader that the party names, -1 for none; or the offset that it has applied; or how many
+            brokers there are.
         expected: the one that is right.
         ids: the cluster id that the party reports, and the right one.
     """
@@ -125,7 +131,7 @@ class Observation:
     def may_be_restart(self) -> bool:
         """Whether a restart looks like this for as long as it takes."""
         is_controller = self.fault is WatchFault.NO_ANSWER and self.broker is None
-        return is_controller or self.fault in {WatchFault.GONE, WatchFault.VOTERS_LAG}
+        return is_controller or self.fault in _RESTARTS
 
     def continues(self, earlier: "Observation") -> bool:
         """Return whether it may be the fault of an earlier observation of the same key.
@@ -152,7 +158,7 @@ class Observation:
             difference=_difference(self.missing, self.elsewhere),
             voters=f"Voter{'s' if len(self.missing) > 1 else ''} {listing(self.missing)}",
             follow="does not follow" if len(self.missing) == 1 else "do not follow",
-            reported_offset=self.reported,
+            number=self.reported,
             reported="no controller" if self.reported in {None, -1} else f"controller {self.reported}",
             leader="no leader" if self.reported in {None, -1} else f"leader {self.reported}",
             expected=self.expected,

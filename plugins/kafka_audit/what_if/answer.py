@@ -165,7 +165,7 @@ def _unread(view: ClusterView, loss: PartyLoss, left: Sequence[int]) -> Iterator
         yield NotKnown(what=f"which partitions refuse acks=all then: {gap_of_min_isr.error}", needs=gap_of_min_isr.needs)
     down = sorted(_holders(loss).difference(running(view)))
     if down:
-        what = f"{named_nodes('broker', down)} {'does' if len(down) == 1 else 'do'} not run now"
+        what = f"{named_nodes('broker', down)} {'serves' if len(down) == 1 else 'serve'} nothing now"
         yield NotKnown(what=what, needs="nothing: it is lost already", decides=False)
 
 

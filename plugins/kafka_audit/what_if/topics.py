@@ -9,6 +9,8 @@ from kafka_audit.differences.tables import LossCount, LossEffect
 from kafka_audit.model.text import clean, counted
 
 OFFLINE, UNCLEAN, NOT_WRITABLE, AT_RISK, BELOW_MARGIN = "offline", "unclean", "not_writable", "at_risk", "below_margin"
+LAST_COPY = "last_copy"
+"""Of those at risk: three replicas or more, of which one was out of the ISR before."""
 UNSAFE = (OFFLINE, UNCLEAN, NOT_WRITABLE, BELOW_MARGIN)
 """Kinds for which a loss is not safe."""
 

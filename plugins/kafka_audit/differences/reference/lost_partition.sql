@@ -63,7 +63,7 @@ ruled AS (
     SELECT p.snapshot_id, p.topic, p.partition, p.leader, p.loss, p.margin, p.before, p.stuck, p.led, p.next, size(p.rest) AS copies,
            p.others > size(p.rest) AS beside,
            coalesce(p.min_isr, CASE WHEN b.broker_id IS NULL AND p.next >= 0 THEN r.min_isr ELSE b.min_isr END) AS min_isr,
-           CASE WHEN coalesce(b.capped, r.capped) THEN size(p.replicas) END AS most,
+           CASE WHEN coalesce(b.capped, r.capped) THEN size(p.replicas) END AS most, size(p.replicas) AS factor,
            p.eligible IS NULL AND coalesce(e.eligible, false) AS unasked,
            coalesce(size(p.eligible), 0) > 0 AS eligible,
            CASE WHEN e.unclean_used THEN coalesce(p.unclean, e.unclean) ELSE false END AS unclean
@@ -82,6 +82,7 @@ sorted AS (
                CASE WHEN copies = 0 AND remaining = 1 AND NOT eligible AND loss <> '' THEN 'unclean' END,
                CASE WHEN remaining > 0 AND remaining < needed AND (loss <> '' OR leader >= 0) THEN 'not_writable' END,
                CASE WHEN remaining = 1 AND loss <> '' THEN 'at_risk' END,
+               CASE WHEN remaining = 1 AND loss <> '' AND factor > 2 AND before < factor THEN 'last_copy' END,
                CASE WHEN remaining > 0 AND margin > 0 AND remaining < greatest(coalesce(needed, 1), 1) + margin
                     THEN 'below_margin' END,
                CASE WHEN remaining > 0 AND led THEN 'moved' END,

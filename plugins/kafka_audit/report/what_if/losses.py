@@ -49,7 +49,8 @@ def loss_sentence(found: Answer) -> str:
     if found.safe is None:
         asked = f"{who} may be stopped" if stopped else f"the cluster survives the loss of {who}"
         return f"Not decided whether {asked}: {reasons_of(found)}"
-    good = f"{start_upper(who)} may be stopped" if stopped else f"The cluster survives the loss of {who}"
+    alone = topics.LAST_COPY in found.effects  # `may` does not stop it then
+    good = f"{start_upper(who)} may be stopped" if stopped and not alone else f"The cluster survives the loss of {who}"
     return f"{good}: {'; '.join(keeps(found))}"
 
 

@@ -4,22 +4,25 @@ import re
 from collections.abc import Iterator
 
 from kafka_audit.cluster.held_up_by import all_waiting_known, waiting_for
+from kafka_audit.cluster.processes import Process, Processes, ProcessState
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.differences.tables import DeletedTopic
 from kafka_audit.faults.vote_edges import VoteEdges
 from kafka_audit.model.quorum import REQUESTS
 from kafka_audit.model.tables import BrokerApi, Reassignment
-from kafka_audit.model.text import clean, counted
+from kafka_audit.model.text import brokers, clean, counted
 from kafka_audit.what_if import topics
 from kafka_audit.what_if.answer import Answer
 from kafka_audit.what_if.losses import PartyLoss
 from kafka_audit.what_if.moves import controller_move
 from kafka_audit.what_if.quorums import quorum_gap
 from kafka_audit.what_if.steps.objections import Objection, costs, never, not_now, unknown_whether, unread
-from kafka_audit.what_if.ways import still_runs
+from kafka_audit.what_if.ways import FEWER_AT_ONCE, MORE_REPLICAS, REJOIN, START, WAIT, Way, still_runs, ways
 
 _REGISTERED = re.compile(r"/brokers/ids/([0-9]{1,10})")
 _DUAL = frozenset({"dual write", "brokers change", "brokers changed", "not finalised"})
+_LEAST_VOTERS = 3
+"""Of a quorum that can lose one."""
 _FINISHED, _NO_CONTROLLER, _PREPARED, ROLLED_BACK = "finished", "no controller", "prepared", "rolled back"
 
 
@@ -69,12 +72,79 @@ def unregistration(view: ClusterView, broker: int) -> Iterator[Objection]:
     elif _lists_fenced(view):
         yield not_now(f"broker {broker} is not registered: Kafka refuses", "nothing: nothing is left of it")
     else:
-        yield costs("this release does not list brokers that are down", "nothing; Kafka refuses if it is not registered")
+        why = "this release of Kafka does not list brokers that are down, and refuses if this one is not registered"
+        yield costs(why, "nothing, as far as is known")
 
 
 def _lists_fenced(view: ClusterView) -> bool:
     """Return whether DescribeCluster lists fenced brokers (version 2, Kafka 4.0)."""
     return any(row.api_key == 60 and row.max_version >= 2 for row in view.of(BrokerApi))  # noqa: PLR2004 -- see above
+
+
+def is_down(view: ClusterView, node: int) -> bool:
+    """Return whether a broker serves nothing: it is not registered, does not answer, and does not fetch the metadata log."""
+    return node not in view.controller_nodes and not still_runs(view, node) and view.gap("brokers") is None
+
+
+def hangs(view: ClusterView, node: int) -> bool:
+    """Return whether such a broker came up once, and still holds its port."""
+    return is_down(view, node) and _process(view, node).state is ProcessState.HUNG
+
+
+def _process(view: ClusterView, node: int) -> Process:
+    found = view.derived(Processes).all.get(node)
+    return Process(node=node, state=ProcessState.UNKNOWN) if found is None else found
+
+
+def downtime(view: ClusterView, node: int) -> Iterator[Objection]:
+    """Yield what the end or the start of a broker means that serves nothing now."""
+    process, who = _process(view, node), f"broker {node}"
+    if process.state is ProcessState.HUNG:
+        yield costs(f"{process.sentence(who)}. It does not end by a soft stop, and serves nothing now", "")
+    elif process.state in {ProcessState.STARTING, ProcessState.RECOVERING}:
+        yield not_now(f"{process.sentence(who)}: a restart begins anew", f"the end of its start ({who})")
+    elif process.accepts:
+        what = f"whether {who} hangs or is still starting: it takes connections and answers nothing"
+        yield unknown_whether(what, process.needs or f"server.log of {who}")
+    else:
+        yield costs(f"{who} is down already; nothing more is lost", "")
+
+
+def stopping(view: ClusterView, loss: Answer) -> Iterator[Objection]:
+    """Yield what a stop takes from partitions that go on: copies in sync. `loss`: what becomes of the cluster without it."""
+    last, alone = (loss.effects.get(kind, topics.NONE) for kind in (topics.LAST_COPY, topics.AT_RISK))
+    if last.partitions:
+        why = f"{last.text} would have one copy in sync: a replica of each is out already"
+        yield not_now(why, "; ".join(map(waits_for, ways(view, loss.loss, last.rows))) or "these replicas to be in sync")
+    elif alone.partitions:
+        lost = "what a second failure takes until it is in sync again"
+        yield costs(f"{counted(alone.partitions, 'partition has', 'partitions have')} one copy in sync without it", lost)
+
+
+def waits_of_loss(loss: Answer) -> Iterator[str]:
+    """Yield what a step waits for that a loss stands against."""
+    yield from map(waits_for, loss.ways)
+    quorum = loss.quorum
+    if quorum.elects is False and quorum.lost:
+        more = counted(_LEAST_VOTERS - quorum.voters, "more voter")
+        those = "the others of the quorum to run and to reach each other"
+        yield those if quorum.voters >= _LEAST_VOTERS else f"{more} in the quorum"
+    if loss.none_left or any(entry.closed for entry in loss.entry_points):
+        yield "another broker at these addresses" if not loss.none_left else "another broker that runs"
+    if loss.controller.cut:
+        yield "the repair of these paths"
+
+
+def waits_for(way: Way) -> str:
+    """Return what one way to more copies waits for."""
+    those, number = brokers(way.brokers), counted(way.partitions, "partition")
+    return {
+        START: f"{those} to run, with copies of {number} that would stop or be alone",
+        REJOIN: f"the registration of {those}, with copies of {number}",
+        WAIT: f"{those} to be in sync in {number}",
+        MORE_REPLICAS: f"one more replica of {number}, such as of {clean(way.topic)}",
+        FEWER_AT_ONCE: f"the others of {number}, one after the other",
+    }[way.kind]
 
 
 def formatting(view: ClusterView, broker: int, loss: Answer) -> Iterator[Objection]:

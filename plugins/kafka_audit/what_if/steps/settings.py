@@ -194,7 +194,7 @@ def _min_isr(view: ClusterView, change: _SettingChange, factor: int, fewest: int
     if after > factor:
         why = f"{change.where} has {counted(factor, 'replica')}, fewer than {after}"
         yield not_now(
-            f"{why}: acks=all is refused, since Kafka 3.7 as soon as one is missing",
+            f"{why}: acks=all is refused, always before Kafka 3.7, and from 3.7 on when one replica is missing",
             f"{counted(after, 'replica')} of each partition",
         )
     elif needed > fewest:
@@ -203,10 +203,15 @@ def _min_isr(view: ClusterView, change: _SettingChange, factor: int, fewest: int
         )
         yield not_now(why, f"{needed} in-sync replicas of each partition")
     elif after == factor > 1:
-        lost = f"writes with acks=all to {change.where}, while a replica is out of sync: during each restart"
-        yield costs("no replica may be missing then", lost)
+        yield costs(
+            f"KA605 fails after this: each restart of a broker refuses acks=all writes to {change.where}",
+            "those writes, and `kafka-audit may` says NOT NOW to each restart",
+        )
     elif isinstance(before, int) and after < before:
         yield costs("fewer copies are acknowledged", f"records of {change.where} that {after} replicas have, if these fail")
+    elif needed == fewest < factor:
+        why = f"{fewest} of {counted(factor, 'replica')} of a partition of {change.where} are in sync, and all these are needed"
+        yield costs(why, f"writes with acks=all to {change.where}, if one more is missing before the others are back")
 
 
 def _of_topics_alone(view: ClusterView, key: str, text: str) -> Iterator[Objection]:
@@ -328,4 +333,4 @@ def _defaults(  # noqa: PLR0913 -- whose setting it is, and which
             named = _SettingChange(key=_MIN_ISR, where=f"topic {clean(row.first)}", before=change.before, after=after)
             yield from _min_isr(view, named, row.factor, row.fewest)
     if not everywhere and topic_key in {_MIN_ISR, UNCLEAN} and len(view.brokers) > 1:
-        yield costs("one broker alone decides otherwise", "the same answer by every leader: set it for all brokers")
+        yield costs("only this broker would apply it: set it for all brokers", "the same answer by every leader")

@@ -49,7 +49,7 @@ def deletion(view: ClusterView, topic: str) -> Iterator[Objection]:
         yield from gap
     elif gone:
         why = f"{brokers(gone)}, with replicas of {name}, {'is' if len(gone) == 1 else 'are'} down"
-        yield not_now(f"{why}: the deletion ends when they are back", f"{brokers(gone)}")
+        yield not_now(f"{why}: the deletion ends when {'it is' if len(gone) == 1 else 'they are'} back", f"{brokers(gone)}")
     yield from _readers(view, topic)
     yield from _writers(view, topic, len(rows))
     records = f"all records of {name} ({counted(len(rows), 'partition')}), its settings and the offsets that groups committed"
@@ -78,7 +78,8 @@ def _readers(view: ClusterView, topic: str) -> Iterator[Objection]:
         who = listing(map(clean, sorted(reading)), 5)
         hosts = listing(map(clean, sorted({host for found in reading.values() for host in found})), 5)
         yield not_now(
-            f"{counted(len(reading), 'group')} of consumers read {clean(topic)}: {who}, from {hosts}", f"the end of {who}"
+            f"{counted(len(reading), 'consumer group reads', 'consumer groups read')} {clean(topic)}: {who}, from {hosts}",
+            f"the end of {who}",
         )
     asked = {read.observer for read in reads if read.outcome == "answered"}
     silent = [broker for broker in view.brokers if f"broker:{broker}" not in asked]
