@@ -74,7 +74,8 @@ def listed_brokers(view: ClusterView) -> Iterator[ListedBrokers]:
         observer = observers.get(name)
         unknown = unread
         if observer is None or observer.error is not None:
-            unknown = (observer.error if observer is not None and observer.foreign else None) or NO_VIEW
+            another = observer is not None and (observer.foreign or observer.answered_by is not None)
+            unknown = (observer.error if observer is not None and another else None) or NO_VIEW
         yield ListedBrokers(observer=broker, otherwise=otherwise, unknown=unknown)
 
 
