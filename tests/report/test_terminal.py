@@ -96,7 +96,7 @@ def test_not_known_checks_are_told_with_what_they_need(told):
         "KA111", "broker/1", status="UNKNOWN", message="Cannot determine who answers.", evidence={"needs": "a right"}
     )
     text = page(*told([unknown], CALM))
-    assert "reads answered, 1 not known" in text
+    assert "reads answered, 1 result not known" in text
     assert "  ? KA111 broker/1: who answers. Needed: a right.\n" in text
 
 

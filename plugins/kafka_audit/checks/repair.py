@@ -64,7 +64,7 @@ def prove(case: Case) -> Step:
     codes = sorted({root.code for root in case.roots})
     return Step(
         kind="prove",
-        text=f"Audit again with the same options: exit 0, and {listing(codes)} resolved.",
+        text=f"Audit again with the same options: {listing(codes)} resolved; exit 0 when no other incident is left.",
         # No options: another store has no earlier report, so that nothing would be resolved in it.
         commands=(command("kafka-audit run {cluster}", cluster=case.view.snapshot.cluster),),
     )

@@ -32,6 +32,7 @@ from kafka_audit.cluster.views import HeldView, Moments
 from kafka_audit.compare.addresses import HostPort, address_text
 from kafka_audit.differences.found import Differences
 from kafka_audit.differences.tables import DIFFERENCES, ListAge, ViewDifference
+from kafka_audit.model.addresses.advertised_listeners import entries
 from kafka_audit.model.addresses.voters import voter_addresses
 from kafka_audit.model.cluster import WORKER
 from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
@@ -439,6 +440,10 @@ class ClusterView:
         for fenced in self.newest(FencedBroker):
             if fenced.address is not None:
                 held.setdefault(fenced.address, set()).add(fenced.fenced_id)
+        for broker, rows in self.settings.files.items():
+            for entry in entries({key: row.value for key, row in rows.items()}):
+                if entry.host and entry.port is not None:
+                    held.setdefault(address_text(entry.host, entry.port), set()).add(broker)
         in_use = self.brokers.keys() | self.unlisted
         gone = {address: min(ids) for address, ids in held.items() if len(ids) == 1 and ids.isdisjoint(in_use)}
         return Reads(self._moments.samples, self.last_reads, self.controller_nodes, gone)

@@ -144,6 +144,7 @@ def build_matrix(view: ClusterView) -> Matrix:
         places[clean(controller_at(view, address), _LONGEST)][clean(address, _LONGEST)] = None
     return Matrix(
         brokers=tuple(brokers),
+        absent=_absent(view),
         controllers=tuple(controllers),
         controller=view.controller,
         endpoints={str(broker): text for broker, text in endpoints.items()},
@@ -151,6 +152,13 @@ def build_matrix(view: ClusterView) -> Matrix:
         observers=tuple(rows),
         why=tuple(why.worst_first()),
     )
+
+
+def _absent(view: ClusterView) -> tuple[int, ...]:
+    """Return the brokers that anything names and that are not there; none where it is not known which are."""
+    there = view.brokers.keys() | view.unlisted | view.followers
+    named = {*view.named_brokers, *view.partitions.assigned}
+    return tuple(sorted(named - there - {row.broker_id for row in view.held_views})) if view.brokers else ()
 
 
 def _silent(
@@ -250,11 +258,9 @@ def _line(cells: Mapping[Any, str], columns: Sequence[Any], otherwise: str) -> s
 
 
 def brokers_text(matrix: Matrix) -> str:
-    """Return how many brokers are registered, of how many that are known; without a registry, how many are known."""
-    known = len(matrix.brokers)
-    registry = next((observer.view for observer in matrix.observers if observer.note == "registry"), "")
-    registered = registry.count(".") or known
-    return counted(known, "broker") if registered == known else f"{registered} of {known} brokers"
+    """Return how many brokers are in service, of how many that are known."""
+    known = len({*matrix.brokers, *matrix.absent})
+    return f"{known - len(matrix.absent)} of {known} brokers in service" if matrix.absent else counted(known, "broker")
 
 
 def folded(
@@ -354,8 +360,17 @@ def _legend(matrix: Matrix, shown: str) -> list[str]:
         texts = list(dict.fromkeys(why.text for why in matrix.why if why.letter == letter))
         meaning = texts[0] if letter in LADDER and texts else ": ".join([MEANING[letter], *texts[:1]])
         more = f" (and {len(texts) - 1} more)" if len(texts) > 1 else ""
+        if letter == ".":
+            meaning = agreement(matrix)
         legend.append(f"{letter}  {meaning}{more}")
     return legend
+
+
+def agreement(matrix: Matrix) -> str:
+    """Return what a dot means: in rows of brokers only what they list, if no probe ran on their hosts."""
+    rows = [row for row in matrix.observers if row.broker is not None]
+    listed = any("." in row.view for row in rows) and all({*row.reach} <= {"-"} for row in rows)
+    return f"{MEANING['.']}{' (of a broker: what it lists; which brokers it reaches was not probed)' if listed else ''}"
 
 
 def _beside(table: Sequence[str], legend: Sequence[str], width: int) -> list[str]:
