@@ -38,7 +38,7 @@ def _not_moved(case: Case) -> tuple[Evidence, ...]:
 def at_an_address_left(case: Case, symptom: Finding) -> bool:
     """Explain an address of the cluster file without an answer: an earlier address of a missing broker.
 
-    Its file may name it, too. Without an earlier snapshot, any address that is not registered now may be that of the missing broker.
+    Its file may name it, too. Without an earlier snapshot, any address that is not registered now may be theirs.
     """
     address = None if symptom.resource.address is None else canonical_text(symptom.resource.address)
     if address is None:
