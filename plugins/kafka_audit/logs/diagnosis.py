@@ -363,7 +363,7 @@ def _ordinary(nodes: Mapping[str, NodeTally], causes: Sequence[LogCause]) -> Ite
         for fault, seen in quiet.items():
             if fault not in shown:
                 lines = f"{counted(seen.count, 'line')} of `{fault}`, the last{_at(seen.last)}"
-                yield f"{who}: {lines}: it ended by itself, or the other node was stopped."
+                yield f"{who}: {lines}. They stopped, or the other node was stopped."
     if len(rolled) > 1:
         yield f"Nodes were restarted in an orderly way, one after the other as far as their times tell: {listing(rolled)}."
 

@@ -55,6 +55,9 @@ _MOST_VOTERS = 100
 _LONGEST = 100
 """Characters of an address; a host has 253 at most, and few have so many."""
 
+_SPELT = 2
+"""Reasons of one letter that the legend of a terminal has."""
+
 _WIDEST_IDS = 24
 """Characters of a list of ids that a head of the table may take; a longer one is spelt out below."""
 
@@ -358,8 +361,9 @@ def _legend(matrix: Matrix, shown: str) -> list[str]:
         if letter not in shown:
             continue
         texts = list(dict.fromkeys(why.text for why in matrix.why if why.letter == letter))
-        meaning = texts[0] if letter in LADDER and texts else ": ".join([MEANING[letter], *texts[:1]])
-        more = f" (and {len(texts) - 1} more)" if len(texts) > 1 else ""
+        spelt = "; ".join(texts[:_SPELT])
+        meaning = spelt if letter in LADDER and spelt else ": ".join(filter(None, (MEANING[letter], spelt)))
+        more = f" (and {len(texts) - _SPELT} more)" if len(texts) > _SPELT else ""
         if letter == ".":
             meaning = agreement(matrix)
         legend.append(f"{letter}  {meaning}{more}")
@@ -370,7 +374,7 @@ def agreement(matrix: Matrix) -> str:
     """Return what a dot means: in rows of brokers only what they list, if no probe ran on their hosts."""
     rows = [row for row in matrix.observers if row.broker is not None]
     listed = any("." in row.view for row in rows) and all({*row.reach} <= {"-"} for row in rows)
-    return f"{MEANING['.']}{' (of a broker: what it lists; which brokers it reaches was not probed)' if listed else ''}"
+    return f"{MEANING['.']}{' (brokers: what they list)' if listed else ''}"
 
 
 def _beside(table: Sequence[str], legend: Sequence[str], width: int) -> list[str]:
