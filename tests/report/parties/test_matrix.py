@@ -139,7 +139,7 @@ def test_equal_rows_and_columns_are_folded_above_twelve_brokers():
         "                      broker  0-6, 9-59  7, 8",
         "brokers 0-6, 8-59, zookeeper  .          .         T  tcp: failed",
         "broker 7                      V          V         V  view: lists no broker",
-        "worker                        .          T         .  agrees",
+        "worker                        .          T         .  agrees (brokers: what they list)",
     ]
 
 
