@@ -24,6 +24,7 @@ from kafka_audit.faults.solver import diagnoses_into
 from kafka_audit.model import quoting
 from kafka_audit.model.commands import Command, Line, command, remark
 from kafka_audit.model.finding import Confidence, Evidence, Finding, Severity, Status, Step
+from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.tables import Probe
 from kafka_audit.model.text import brokers, clean, is_plain_word, listing, ranges
 from kafka_audit.words.sentences import Written
@@ -321,6 +322,7 @@ def _repair(case: Case) -> dict[str, Any]:
     reach = {source for root in case.roots for source in root.numbers("open")} - {*also, *case.sources}
     return {
         "good": _known_good(case),
+        "way_back": any(edge.stop and edge.stop.failure is ReadFailure.TIMEOUT for edge in edges_behind(case, case.roots)),
         "see": tuple(_see(case)),
         "repaired": tuple(line for end in case.endpoints[:5] for line in advertise(case, (end, _repaired(case, end)))),
         "named_brokers": tuple(case.view.named_brokers),

@@ -248,7 +248,7 @@ def _views(view: ClusterView, columns: Sequence[int], why: _Reasons) -> Mapping[
         for broker, kind in party.otherwise.items():
             why.add(cells[broker], OTHERWISE[kind], name, () if kind == "empty_view" else [broker])
         if party.unknown is not None and columns:
-            why.add("?", party.unknown, name)
+            why.add("?", clean(party.unknown), name)
         # Where it is known who is registered, a dot below another broker would say that a list without it is right.
         gone = dict.fromkeys(() if party.unknown else {*columns} - view.brokers.keys() - view.unlisted, "-")
         rows[party.observer] = _line(gone | cells, columns, "." if party.unknown is None else "?")
