@@ -20,6 +20,7 @@ CLASSES = {
     "kafka-acls.sh": "AclCommand",
     "kafka-cluster.sh": "ClusterTool",
     "kafka-configs.sh": "ConfigCommand",
+    "kafka-console-share-consumer.sh": "ConsoleShareConsumer",
     "kafka-features.sh": "FeatureCommand",
     "kafka-leader-election.sh": "LeaderElectionCommand",
     "kafka-log-dirs.sh": "LogDirsCommand",
@@ -84,6 +85,14 @@ class Tools:
             BedError: the bed does not have this tool.
             subprocess.TimeoutExpired: it takes longer.
         """
+        return self._bed.worker.run(self.line(command), cwd=self.folder, timeout=seconds)
+
+    def line(self, command: str) -> list[str]:
+        """Return the command line of Java for a command as it is printed.
+
+        Raises:
+            BedError: the bed does not have this tool.
+        """
         script, *arguments = shlex.split(command)
         if script not in CLASSES:
             message = f"the bed does not run {script}"
@@ -97,8 +106,7 @@ class Tools:
             self._write_client_file()
         jars = tool_jars(self._cluster.plan.version)
         logs = [f"-Dbed.logs={self.folder}", f"-Dlog4j.configuration=file:{LOG4J}"]
-        line = [java(), *JVM, *login, *logs, "-cp", f"{jars}/*", _main_class(jars, CLASSES[script]), *arguments]
-        return self._bed.worker.run(line, cwd=self.folder, timeout=seconds)
+        return [java(), *JVM, *login, *logs, "-cp", f"{jars}/*", _main_class(jars, CLASSES[script]), *arguments]
 
     def demand(self, command: str, seconds: float = TOOL_SECONDS) -> str:
         """Run a command that must succeed, and return what it printed.

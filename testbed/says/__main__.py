@@ -2,13 +2,14 @@
 
 ``python -m testbed.says`` reads the classes of all releases of `testbed.jars.COMPARED`: five minutes the first time, then only
 new ones. Lines keep the meaning that they have in the file. Others are in its section ``[new]``: move each to the right section.
+Beside it, ``sites.yaml`` has the calls by which they are written, counted a second way, and how the two counts compare.
 """
 
 import json
 import re
 import sys
 import zlib
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import astuple
@@ -19,7 +20,8 @@ import yaml
 
 from kafka_audit.says.catalogue import LINES, NEW, Template, read_lines
 from testbed.jars import COMPARED, cache_dir, own_jars, zookeeper_jars
-from testbed.says.calls import THROWN, Line, lines_of
+from testbed.says.calls import THROWN, Line, Site, lines_of
+from testbed.says.count import compared, count
 
 ZOOKEEPER = ("3.4.14", "3.5.10", "3.6.4", "3.7.2", "3.8.4", "3.9.3")
 """One release of each minor version; Kafka contains clients of 3.4 to 3.8."""
@@ -31,15 +33,27 @@ _HEAD = """\
 # A section is a meaning (meanings/*.yaml). A line: level, releases (z: ZooKeeper, j: Java), loggers or exceptions, and after |
 # the text, in which … is what only the running program knows. Sections are edited by hand, lines are not.
 """
-Read = Mapping[str, tuple[Line, ...]]
+_SITES = """\
+# Calls of loggers at WARN and above in Kafka and in ZooKeeper (z), written by `python -m testbed.says`: by level and logger, how
+# many from release to release. `counted` are those that javap prints, `left_out` those that it prints of classes of no server.
+# `differences` are how many more or fewer the reader of texts finds. Of those that both find, the text is a `variable` alone,
+# `given` by callers that it reads, or `passed_on` by a method of a logger; of all others it knows words.
+"""
+Lines = Mapping[str, tuple[Line, ...]]
 
 
 def main() -> int:
     """Write the file, and print what is new in it; 1 if something is."""
-    kafka, zookeeper = _read_all("kafka", sorted(COMPARED, key=_number)), _read_all("zookeeper", ZOOKEEPER)
+    kafka, sites = _read_all("kafka", sorted(COMPARED, key=_number))
+    zookeeper, others = _read_all("zookeeper", ZOOKEEPER)
     known = {(found.text, logger): found.meaning for found in read_lines(_FILE.read_text()) for logger in found.loggers}
     found = [*_templates(kafka, "", known), *_templates(zookeeper, "z", known), *_of_kept()]
     _FILE.write_text(_written(found))
+    both = [
+        compared({f"{mark}{_minor(version)}": sites for version, sites in one.items()})
+        for mark, one in (("", sites), ("z", others))
+    ]
+    (_HERE / "sites.yaml").write_text(_SITES + yaml.safe_dump(both, sort_keys=False, width=130, default_flow_style=None))
     new = [template for template in found if template.meaning == NEW]
     sys.stdout.write("".join(f"{template.level} {','.join(template.loggers)} | {template.text}\n" for template in new))
     sys.stderr.write(f"{len(found)} lines, {len(new)} of no known meaning\n")
@@ -50,22 +64,30 @@ def _number(version: str) -> tuple[int, ...]:
     return tuple(int(part) for part in version.split("."))
 
 
-def _read_all(program: str, versions: Iterable[str]) -> Read:
+def _minor(version: str) -> str:
+    return version.rpartition(".")[0]
+
+
+def _read_all(program: str, versions: Iterable[str]) -> tuple[Lines, dict[str, Counter[Site]]]:
     with ProcessPoolExecutor(2) as workers:
-        return {version: tuple(lines) for version, lines in workers.map(_read, repeat(program), versions)}
+        read = {version: (lines, sites) for version, lines, sites in workers.map(_read, repeat(program), versions)}
+    return {version: lines for version, (lines, _) in read.items()}, {version: sites for version, (_, sites) in read.items()}
 
 
-def _read(program: str, version: str) -> tuple[str, list[Line]]:
-    """Return the lines of a release, from the cache if this code has read it before."""
+def _read(program: str, version: str) -> tuple[str, tuple[Line, ...], Counter[Site]]:
+    """Return the lines of a release and its calls, from the cache if this code has read it before."""
     code = zlib.crc32(b"".join(path.read_bytes() for path in sorted(_HERE.glob("c*.py"))))
     kept = cache_dir() / f"says-{program}-{version}-{code:08x}.json"
     if not kept.is_file():
-        found = sorted(lines_of(own_jars(version) if program == "kafka" else zookeeper_jars(version)))
-        kept.write_text(json.dumps([astuple(line) for line in found]))
-    return version, [Line(*fields) for fields in json.loads(kept.read_text())]
+        jars = own_jars(version) if program == "kafka" else zookeeper_jars(version)
+        found, sites = lines_of(jars)
+        numbers = sorted((*site, number) for site, number in (sites + count(jars)).items())
+        kept.write_text(json.dumps([[astuple(line) for line in sorted(found)], numbers]))
+    lines, numbers = json.loads(kept.read_text())
+    return version, tuple(Line(*fields) for fields in lines), Counter({tuple(site): number for *site, number in numbers})
 
 
-def _templates(read: Read, mark: str, known: Mapping[tuple[str, str], str]) -> Iterator[Template]:
+def _templates(read: Lines, mark: str, known: Mapping[tuple[str, str], str]) -> Iterator[Template]:
     """Yield what is kept of the lines of one program: one template for a text, whichever classes and releases have it."""
     loggers: dict[tuple[str, str, str], set[str]] = defaultdict(set)
     releases: dict[tuple[str, str, str], list[str]] = defaultdict(list)
@@ -74,7 +96,7 @@ def _templates(read: Read, mark: str, known: Mapping[tuple[str, str], str]) -> I
             if meaning := _meaning(line, known, mark):
                 key = meaning, line.level[0], line.text
                 loggers[key].add(line.logger.partition("@")[0])
-                releases[key].append(version.rpartition(".")[0])
+                releases[key].append(_minor(version))
     for (meaning, level, text), versions in releases.items():
         names = tuple(sorted(loggers[meaning, level, text]))
         yield Template(meaning, level, f"{mark}{versions[0]}", versions[-1], names, text)

@@ -43,6 +43,7 @@ def case_files() -> dict[str, tuple[Path, dict[str, Any]]]:
 FILE_KEYS = frozenset(
     {
         "check",
+        "typed",
         "needs",
         "stops",
         "says",

@@ -11,6 +11,7 @@ leadership: answers to ListOffsets that nobody would expect: {broker, of: topic-
 coordinators: by broker id, the error of its group coordinator; asked where __consumer_offsets exists.
 unready:    by broker id, the partitions of __consumer_offsets that it leads and does not coordinate, with the error of each.
 rebalancing: groups in a rebalance by name, `{at, kind, state, members, digest, epochs: [group, assignment], late: clients}`.
+shares:     by share group and topic-partition `{at, start, left, members, clients}`; asked where __share_group_state exists.
 eligible:   by topic-partition {eligible, last_known, leader}: who may lead where no broker of the ISR does, as broker 0 tells it.
 groups:     groups by name, `{at, client, host, partitions, state, kind}`: the broker that coordinates it, and its one member.
 ends:       by topic and partition, where it ends and where it ends some seconds later; then groups are asked for, too.
@@ -37,6 +38,7 @@ from kafka_audit.model.tables import (
     OldTransaction,
     RebalancingGroup,
     Row,
+    SharePartition,
     TieredPartition,
     TopicEnd,
 )
@@ -45,7 +47,7 @@ World = Mapping[str, Any]
 GIGABYTE = 10**9
 STARTED_MS = 1700000100000  # of `base.yaml`
 COMMITTED, ENDS = "read_committed offsets", "end offsets"
-COPIED, TIER = "DescribeLogDirs of copied replicas", "ListOffsets tier"
+COPIED, TIER, SHARES = "DescribeLogDirs of copied replicas", "ListOffsets tier", "DescribeShareGroupOffsets"
 
 
 def reads_of_disks(world: World, observer: str) -> tuple[str, ...]:
@@ -60,6 +62,7 @@ def reads_of_disks(world: World, observer: str) -> tuple[str, ...]:
     committed += ("ListTransactions",) if committed and world["transactions"] else ()
     groups = ("ListGroups", "DescribeGroups coordinators", "DescribeGroups rebalancing")
     committed += groups if "__consumer_offsets" in world["topics"] else ()
+    committed += (SHARES,) if "__share_group_state" in world["topics"] else ()
     committed += ("DescribeGroups", ENDS) if world["ends"] else ()
     return ("DescribeLogDirs",) if unasked else ("DescribeLogDirs", *copied, "ListOffsets", *committed)
 
@@ -127,6 +130,14 @@ def _clients(sample: int, world: World, failed: set[tuple[str, str]]) -> Iterato
             }
             head |= {"kind": group.get("kind", "classic"), "state": group.get("state", "PreparingRebalance")}
             yield RebalancingGroup(**head, group_epoch=epochs[0], assignment_epoch=epochs[1])
+    for name, partitions in world["shares"].items():
+        for place, held in partitions.items():
+            topic, _, number = place.rpartition("-")
+            head = {"sample": sample, "observer": f"broker:{held['at']}", "broker_id": held["at"], "group": name}
+            clients = tuple(held.get("clients", ()))
+            counts = {"start_offset": held["start"], "left": held["left"], "members": held.get("members", len(clients))}
+            if (head["observer"], SHARES) not in failed:
+                yield SharePartition(**head, topic=topic, partition=int(number), clients=clients, **counts)
     for topic, ends in world["ends"].items():
         for number, (end, later) in ends.items():
             leader = world["topics"][topic]["partitions"][number]["leader"]

@@ -20,6 +20,7 @@ from kafka.protocol.admin import (
     DescribeTopicPartitionsResponse,
     DescribeTransactionsRequest,
     DescribeTransactionsResponse,
+    ListGroupsRequest,
     ListGroupsResponse,
     ListPartitionReassignmentsResponse,
     ListTransactionsRequest,
@@ -32,7 +33,14 @@ from kazoo.protocol.serialization import int_struct, stat_struct, write_buffer
 from kazoo.protocol.states import ZnodeStat
 from kazoo.security import ACL, Id
 
-from kafka_audit.clients.protocol.kafka_python import ConsumerGroupDescribeRequest, ConsumerGroupDescribeResponse
+from kafka_audit.clients.protocol.kafka_python import (
+    ConsumerGroupDescribeRequest,
+    ConsumerGroupDescribeResponse,
+    DescribeShareGroupOffsetsRequest,
+    DescribeShareGroupOffsetsResponse,
+    ShareGroupDescribeRequest,
+    ShareGroupDescribeResponse,
+)
 
 TOPIC = 2
 NO_ACCESS, NO_AUTHORIZER = 31, 54
@@ -271,7 +279,8 @@ class Serving(FakeBroker):
     `new_groups` (name -> (error, [(client, {topic: partitions})])) are of the consumer protocol: ConsumerGroupDescribe has them,
     and DescribeGroups does not find them. `offsets` by partition: high watermark, last stable offset, and the first offset of a
     young record (or a function of the seconds that it may be old). `leaderless` by partition: ELR and LastKnownElr;
-    DescribeTopicPartitions has them, one partition a page.
+    DescribeTopicPartitions has them, one partition a page. `shares` (name -> (error, {(topic, partition): (error, start, lag)}))
+    are share groups, whose only member has all partitions; `silent_about` are those that are left out of their offsets.
     """
 
     def __init__(self, broker_id):
@@ -289,12 +298,15 @@ class Serving(FakeBroker):
         self.group_states = {}
         self.made_up_errors = {}
         self.new_groups = {}
+        self.shares = {}
+        self.silent_about = ()
         self.transactions = {}  # id -> (state, start, time-out, {topic: partitions})
         self.transactions_error = 105  # of an id that it does not have
 
     def _answer(self, connection, request):
         key, version, correlation = struct.unpack_from("!hhi", request)
         answers = {2: self._offsets, 15: self._describe_groups, 16: self._list_groups, 69: self._describe_new_groups}
+        answers |= {77: self._describe_share_groups, 90: self._share_offsets}
         answers |= {65: self._describe_transactions, 66: self._list_transactions, 75: self._describe_partitions}
         if key not in answers or key in self.mute:
             super()._answer(connection, request)
@@ -366,14 +378,17 @@ class Serving(FakeBroker):
             found.append(kind(error_code=code, transactional_id=name, transaction_state=state, topics=named, **fields))
         return DescribeTransactionsResponse(version=version, transaction_states=found)
 
-    def _list_groups(self, version, _request):
+    def _list_groups(self, version, request):
+        question = ListGroupsRequest.decode(request, version=version, header=True)
         kinds = {name: (kind, "classic") for name, (_, kind, _) in self.groups.items()}
         kinds |= dict.fromkeys(self.new_groups, ("consumer", "consumer"))
+        kinds |= dict.fromkeys(self.shares, ("share", "share"))
         listed = [
             ListGroupsResponse.ListedGroup(
                 group_id=name, protocol_type=kind, group_state=self.group_states.get(name, "Stable"), group_type=protocol
             )
             for name, (kind, protocol) in kinds.items()
+            if protocol in (getattr(question, "types_filter", None) or [protocol])
         ]
         return ListGroupsResponse(version=version, error_code=self.groups_error, groups=listed)
 
@@ -401,6 +416,42 @@ class Serving(FakeBroker):
             state = self.group_states.get(name, "Stable")
             groups.append(kind(error_code=error, error_message=None, group_id=name, group_state=state, **head, members=described))
         return ConsumerGroupDescribeResponse(version=version, groups=groups)
+
+    def _describe_share_groups(self, version, request):
+        kind = ShareGroupDescribeResponse.DescribedGroup
+        given = kind.Member.Assignment
+        head = {"group_state": "Stable", "group_epoch": 3, "assignment_epoch": 3, "assignor_name": "simple"}
+        found = []
+        for name in ShareGroupDescribeRequest.decode(request, version=version, header=True).group_ids:
+            error, partitions = self.shares[name]
+            held = [given.TopicPartitions(topic_name=topic, partitions=[n]) for topic, n in partitions]
+            assignment = given(topic_partitions=held)
+            member = kind.Member(**MEMBER, client_id="app", member_epoch=3, subscribed_topic_names=[], assignment=assignment)
+            found.append(kind(error_code=error, group_id=name, **head, members=[] if error else [member]))
+        return ShareGroupDescribeResponse(version=version, groups=found)
+
+    def _share_offsets(self, version, request):
+        kind = DescribeShareGroupOffsetsResponse.DescribeShareGroupOffsetsResponseGroup
+        topic_kind = kind.DescribeShareGroupOffsetsResponseTopic
+        found = []
+        for group in DescribeShareGroupOffsetsRequest.decode(request, version=version, header=True).groups:
+            offsets, topics = self.shares[group.group_id][1], []
+            for topic in group.topics:
+                partitions = []
+                for number in topic.partitions:
+                    error, start, lag = offsets[topic.topic_name, number]
+                    fields = {
+                        "partition_index": number,
+                        "start_offset": start,
+                        "leader_epoch": 0,
+                        "lag": lag,
+                        "error_code": error,
+                    }
+                    part = topic_kind.DescribeShareGroupOffsetsResponsePartition(**fields)
+                    partitions += [part] if (topic.topic_name, number) not in self.silent_about else []
+                topics.append(topic_kind(topic_name=topic.topic_name, topic_id=uuid.UUID(int=7), partitions=partitions))
+            found.append(kind(group_id=group.group_id, topics=topics, error_code=0))
+        return DescribeShareGroupOffsetsResponse(version=version, groups=found)
 
     def _describe_groups(self, version, request):
         asked = DescribeGroupsRequest.decode(request, version=version, header=True).groups

@@ -19,7 +19,7 @@ FILES = Path(__file__).parent / "field"
 OF_FILES = {
     "G1.properties": ([True], []),
     "job.yaml": ([], []),
-    "h1.yaml": ([], []),
+    "h1.yaml": ([None], []),
     "Jb.yaml": ([False], ["KA311 10", "KA717 7"]),
     "conf": ([True], []),
     "ef": ([True], ["KA717 4"]),
@@ -420,7 +420,7 @@ spec:
             - {name: KAFKA_BROKER_ID, value: "0"}
             - {name: KAFKA_ZOOKEEPER_CONNECT, value: "zk:2181"}
             - {name: KAFKA_OFFSETS_TOPIC_REPLICATION_FACTOR, value: "1"}
-            - {name: KAFKA_ADVERTISED_LISTENERS, value: "PLAINTEXT://$(POD_NAME).brokers:9092"}
+            - {name: KAFKA_ADVERTISED_LISTENERS, value: "PLAINTEXT://$(POD_NAME).brokers.ns.svc:9092"}
 """
 
 
@@ -430,7 +430,8 @@ def test_what_pods_cannot_do_is_a_remark(lint):
         return [(one["line"], one["text"][:40]) for one in file.get("remarks", ())]
 
     assert remarks("", "") == []
-    assert remarks("$(POD_NAME).brokers", "$(POD_IP)") == [(18, "advertises the address of the pod, which")]
+    assert remarks(".ns.svc", "") == [(18, "names below brokers resolve in its names")]
+    assert remarks("$(POD_NAME).brokers.ns.svc", "$(POD_IP)") == [(18, "advertises the address of the pod, which")]
     assert remarks("memory: 2Gi", "memory: 512Mi") == [(11, "the heap may grow to 1G, and the contain")]
     assert remarks("memory: 2Gi", "memory: 536870912000m") == []
     assert remarks('value: "0"', "value: '${POD_NAME##*-}'") == [(15, "KAFKA_BROKER_ID has ${POD_NAME##*-}, whi")]

@@ -55,14 +55,14 @@ def busy(monkeypatch, module, name, poison, forever):
     """Let a function never end, or take all memory without `forever`, where one of its arguments speaks of the file."""
     own = getattr(module, name)
 
-    def poisoned(*arguments):
+    def poisoned(*arguments, **options):
         if poison in str(arguments[1 if name == "read_described" else 0]):
             if forever is not None:
                 forever()
             held = []
             while True:
                 held.append(bytearray(10_000_000))
-        return own(*arguments)
+        return own(*arguments, **options)
 
     monkeypatch.setattr(module, name, poisoned)
 
@@ -101,10 +101,10 @@ def test_many_files_that_do_not_end_are_each_read_once_and_share_a_bound(folder,
         (folder / path).write_text(text.replace("zk:", f"bad{number if where.endswith('ten clusters') else 0}:"))
     own_read, own = reading.forms.read_described, judging.members.snapshot_from_files
 
-    def read(data, path, beside):
+    def read(data, path, beside, **options):
         with (folder / "reads").open("a") as log:
             log.write(f"{path}\n")
-        return hanging.forever() if where == "reading" and path in bad else own_read(data, path, beside)
+        return hanging.forever() if where == "reading" and path in bad else own_read(data, path, beside, **options)
 
     def judged(group, *rest):
         return hanging.forever() if "bad-" in str(group) else own(group, *rest)

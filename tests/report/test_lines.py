@@ -98,7 +98,7 @@ def test_a_line_that_shows_a_fault_by_itself_says_so():
         'Exception in thread "main" java.lang.UnsupportedClassVersionError: kafka/Kafka has been '
         "compiled by a more recent version"
     )
-    assert text_of(java).startswith("It shows: the node does not start: its Java is too old")
+    assert text_of(java).startswith("It shows: the process does not start: its Java is too old")
     known = (
         f"{TIME} ERROR Exiting Kafka due to fatal exception "
         "(kafka.Kafka$)\njava.lang.ClassNotFoundException: com.example.Authorizer"

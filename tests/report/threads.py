@@ -52,7 +52,7 @@ _COLUMNS = "| thread | client | page | check | found instead |\n|---|---|---|---
 
 def searched(thread: Mapping[str, Any]) -> list[str]:
     """Return the pages that the search shows, the best first."""
-    return [page.slug for page in find_pages(thread["words"])[:4]]
+    return [*find_pages(thread["words"])[:4]]
 
 
 def explained(thread: Mapping[str, Any]) -> str | None:
@@ -87,7 +87,8 @@ def _lines() -> Iterator[str]:
         for thread in threads:
             short = thread["thread"].removeprefix("https://github.com/").replace("/issues/", "#")
             page, check, missed = thread["page"], thread["check"], thread.get("missed", "")
-            instead = f"[{missed}](symptoms/{missed}.md)" if missed in symptom_pages() else missed
+            folder = "symptoms" if missed in symptom_pages() else "checks"
+            instead = f"[{missed}]({folder}/{missed}.md)" if missed not in {"", "none"} else missed
             answer = f"[{page}](symptoms/{page}.md) | [{check}](checks/{check}.md)"
             yield f"| [{short}]({thread['thread']}) | {thread['client']} | {answer} | {instead} |"
 

@@ -3,11 +3,13 @@
 from collections import Counter
 
 import pytest
+import yaml
 
 from kafka_audit.checks import catalogue
 from kafka_audit.says.catalogue import KINDS, NEW, ROOMS, Template, meanings, read_lines, templates
 from testbed.jars import COMPARED
 from testbed.says import __main__ as extraction
+from testbed.says.count import compared
 
 RELEASES = sorted({version.rpartition(".")[0] for version in COMPARED}, key=lambda one: [int(part) for part in one.split(".")])
 SERVERS = ["3.4", "3.5", "3.6", "3.7", "3.8", "3.9"]
@@ -41,6 +43,49 @@ def test_every_line_of_each_zookeeper_has_a_meaning(release):
     found = of(release, "z")
     assert {template.meaning for template in found} <= set(meanings())
     assert len(found) > 300
+
+
+SITES = yaml.safe_load((extraction._HERE / "sites.yaml").read_text())
+
+
+def sites(kind, release, program=""):
+    """Return the numbers of calls of a release, by level and logger."""
+    found = Counter()
+    for logger, spans in SITES[program == "z"].get(kind, {}).items():
+        for span, times in spans.items():
+            since, until = span.replace("z", "").split("-")
+            found[tuple(logger.split(" ", 1))] += times if number(since) <= number(release) <= number(until) else 0
+    return +found
+
+
+def test_the_calls_that_javap_counts_are_those_whose_texts_are_read():
+    assert [group["differences"] for group in SITES] == [{}, {}], "mend the reader, or name the reason beside each"
+    counted = sites("counted", "4.3")
+    assert sum(counted.values()) > 1_000
+
+
+@pytest.mark.parametrize(("release", "program"), [*((one, "") for one in RELEASES), *((one, "z") for one in SERVERS)])
+def test_each_logger_that_javap_counts_has_lines_unless_its_texts_are_variables(release, program):
+    without = sum((sites(kind, release, program) for kind in ("variable", "given", "passed_on")), Counter())
+    known = {(template.level, logger) for template in of(release, program) for logger in template.loggers}
+    called = sites("counted", release, program) - without
+    assert sum(called.values()) > 300
+    assert set(called) - known == set()
+
+
+def test_a_call_that_only_one_count_has_is_a_difference():
+    one = {
+        ("W", "Broker", "counted"): 3,
+        ("W", "Broker", "known"): 1,
+        ("W", "Broker", "variable"): 1,
+        ("E", "Tool", "left_out"): 2,
+    }
+    assert compared({"4.3": Counter(one), "4.4": Counter(one), "4.5": Counter()}) == {
+        "differences": {"W Broker": {"4.3-4.4": 1}},
+        "counted": {"W Broker": {"4.3-4.4": 3}},
+        "left_out": {"E Tool": {"4.3-4.4": 2}},
+        "variable": {"W Broker": {"4.3-4.4": 1}},
+    }
 
 
 def test_nothing_is_new_and_no_meaning_is_without_lines():

@@ -117,8 +117,17 @@ def test_200_lines_of_other_programs_are_named_or_not_known():
         if found.fits and not of_client and not any(map(fault_shown, answers)):  # a fault that is about this very line
             wrong.append((line, found.text.splitlines()[0]))
     assert wrong == []
-    shown = {fault.name for line in FOREIGN for answer in read_pasted(line) if (fault := fault_shown(answer))}
-    assert shown <= {"java_too_old", "jvm_without_memory", "killed_by_its_host", "out_of_memory"}  # they end any process
+    shown = {line: fault.name for line in FOREIGN for answer in read_pasted(line) if (fault := fault_shown(answer))}
+    assert set(shown.values()) <= {
+        "java_too_old",
+        "jvm_without_memory",
+        "killed_by_its_host",
+        "out_of_memory",
+    }  # they end any process
+    for line in shown:  # whose it is, the line does not say, so it is not taken for that of a broker
+        text = " ".join(explained(checks, line, width=100, color=False).text.split())
+        assert "It shows: the process" in text
+        assert "Any program may have such a line, not a broker alone" in text
 
 
 def test_a_line_of_another_program_ends_with_4(capsys):

@@ -3,12 +3,14 @@
 import shutil
 import sys
 import time
+from subprocess import DEVNULL, PIPE
 
 import pytest
 
 from scenarios.audits import Audits, failing, finding_of
 from scenarios.watching import watching
 from testbed import Bed
+from testbed.corpus.tools import Tools
 from testbed.group_member import start_member
 from testbed.hosts import HERE
 from testbed.tiers import await_tiered, tier_properties
@@ -331,3 +333,73 @@ def test_segments_that_are_not_copied_to_remote_storage(release, tmp_path):
         await_tiered(cluster, "archive")
         audit = until(audits, "hasty", "tier", None)
         assert finding_of(audit.report, "KA510", "topic/archive/partition/0")["lifecycle"] == "resolved", audit.said
+
+
+def test_a_member_of_a_share_group_that_processes_nothing(tmp_path):
+    with Bed(tmp_path / "bed", keep_logs=tmp_path / "logs") as bed:
+        cluster = bed.kraft("4.3.0", controllers=1)
+        cluster.create_topic("orders", {0: [0, 1]})
+        cluster.await_settled()
+        tools = Tools(bed, cluster)
+        earliest = "--entity-type groups --entity-name app --add-config share.auto.offset.reset=earliest"
+        tools.demand(f"kafka-configs.sh --bootstrap-server {tools.bootstrap} --alter {earliest}")
+        consumer = f"kafka-console-share-consumer.sh --bootstrap-server {tools.bootstrap} --topic orders --group app"
+        quietly = f"{consumer} --formatter-property print.value=false"
+        audits = Audits(bed, cluster, tmp_path / "audits")
+        audits.describe("hasty", progress={"share": 0.1})
+        assert cluster.produce("orders", 0, 1) is None
+        tools.demand(f"{quietly} --max-messages 2")
+
+        # Nobody reads what it prints: its loop is blocked while it holds records, and its heartbeats go on.
+        blocked = bed.worker.popen(tools.line(consumer), stdout=PIPE, stderr=DEVNULL)
+        audit = until(audits, "hasty", "share", "standing")
+        assert rows(audit, "share")[0]["parties"] == ["group/app", "topic/orders/partition/0"], audit.said
+        stands = finding_of(audit.report, "KA623", "group/app")
+        assert (stands["status"], stands["severity"], stands["evidence"]["left"]) == ("FAIL", "MEDIUM", 8), audit.said
+
+        time.sleep(30)  # what it holds is given to others then
+        tools.demand(f"{quietly} --max-messages 1")
+        audit = audits.by_command("hasty")
+        assert [row["state"] for row in rows(audit, "share")] == ["moving"], audit.said
+        assert finding_of(audit.report, "KA623", "cluster")["severity"] == "INFO"
+        assert finding_of(audit.report, "KA623", "group/app")["lifecycle"] == "resolved", audit.said
+
+        blocked.kill()
+        others = bed.worker.popen(tools.line(quietly), stdout=DEVNULL, stderr=DEVNULL)
+        audit = until(audits, "hasty", "share", None)
+        assert "KA623" in audit.report["passed_checks"], audit.said
+        others.terminate()
+
+
+def test_a_broker_that_stops_and_keeps_what_no_other_can_lead(tmp_path):
+    with Bed(tmp_path / "bed", keep_logs=tmp_path / "logs") as bed:
+        properties = {"controlled.shutdown.max.retries": "1000", "controlled.shutdown.retry.backoff.ms": "1000"}
+        cluster = bed.cluster("3.9.1", properties=properties)
+        cluster.create_topic("orders", {0: [2, 0], 1: [0, 2], 2: [2, 1]})
+        configure_topic(cluster, "orders", {"min.insync.replicas": "1"})
+        cluster.await_settled()
+        audits = Audits(bed, cluster, tmp_path / "audits")
+        logs = [str(cluster.folder / "broker-{broker_id}" / "logs" / "server.log")]
+        audits.describe("hasty", progress={"shutdown": 0.1}, logs={"paths": logs})
+        assert rows(audits.by_command("hasty"), "shutdown") == []
+
+        cluster.brokers[1].stop()
+        cluster.brokers[2].server.signal_stop()
+        audit = until(audits, "hasty", "shutdown", "standing")
+        (row,) = rows(audit, "shutdown")
+        assert (row["measure"], row["waits_for"]) == (1, "another leader of orders-2, whose other replicas are out of sync"), (
+            audit.said
+        )
+        stands = finding_of(audit.report, "KA116", "broker/2")
+        assert (stands["status"], stands["severity"], stands["evidence"]["state"]) == ("FAIL", "MEDIUM", "is stopping"), (
+            audit.said
+        )
+
+        cluster.brokers[1].start()  # what the finding says, in its order
+        cluster.brokers[2].stop(hard=True)
+        cluster.brokers[2].start()
+        cluster.await_settled()
+        cluster.brokers[2].stop()
+        audit = audits.by_command("hasty")
+        assert rows(audit, "shutdown") == [], audit.said
+        assert finding_of(audit.report, "KA116", "broker/2")["evidence"]["state"] == "was stopped", audit.said

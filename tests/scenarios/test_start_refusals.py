@@ -2,6 +2,7 @@
 
 import fcntl
 import json
+import os
 import shutil
 import subprocess
 import time
@@ -12,6 +13,7 @@ import pytest
 
 from kafka_audit.cli import main
 from scenarios import beds
+from testbed.jars import java, kafka_jars
 
 pytestmark = [pytest.mark.bed, pytest.mark.scenario]
 bed = beds.of_one_test
@@ -81,11 +83,103 @@ def port_taken(broker, bed):
 
 
 @contextmanager
-def heap(broker, size):
+def jvm(broker, *options):
     before = broker.server.jvm
-    broker.server.jvm = (*before, f"-Xmx{size}", f"-Xms{size}")
+    broker.server.jvm = (*before, *options)
     yield
     broker.server.jvm = before
+
+
+def heap(broker, size):
+    return jvm(broker, f"-Xmx{size}", f"-Xms{size}")
+
+
+@contextmanager
+def behind(broker, *command):
+    """Java is started by a command that takes something from it."""
+    home = data(broker).with_name("java")
+    (home / "bin").mkdir(parents=True)
+    program = home / "bin" / "java"
+    program.write_text(f'#!/bin/sh\nexec {" ".join(command)} {java()} "$@"\n')
+    program.chmod(0o755)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("JAVA_HOME", str(home))
+        yield
+    shutil.rmtree(home)
+
+
+@contextmanager
+def of_another_owner(broker):
+    """The files are nobody's, and root has not its right to use them all the same."""
+    folder, lost = data(broker), "-dac_override,-dac_read_search"
+    for file in (folder, *folder.rglob("*")):
+        os.chown(file, 65534, 65534)
+        file.chmod(0o700)
+    with behind(broker, "setpriv", f"--bounding-set={lost}", f"--inh-caps={lost}"):
+        yield
+    for file in (folder, *folder.rglob("*")):
+        os.chown(file, os.getuid(), os.getgid())
+
+
+@contextmanager
+def mounted(broker, *options):
+    """Something else lies over its log dir."""
+    folder = str(data(broker))
+    for option in options:
+        broker.host.demand(["mount", *option, folder])
+    yield
+    broker.host.demand(["umount", "--lazy", folder])
+
+
+@contextmanager
+def full(broker):
+    kept = (data(broker) / "meta.properties").read_text()
+    with mounted(broker, ["-t", "tmpfs", "-o", "size=64k", "disk"]):
+        fill = 'cat > "$0/meta.properties"; dd if=/dev/zero of="$0/all" bs=1k count=100 2> /dev/null || true'
+        broker.host.demand(["sh", "-c", fill, str(data(broker))], input=kept)
+        yield
+
+
+@contextmanager
+def class_of_later_java(broker, _):
+    """A class whose first bytes, which are all that Java reads of it, say version 69, that of Java 25."""
+    folder = data(broker).with_name("classes")
+    file = folder / "com/example/Authorizer.class"
+    file.parent.mkdir(parents=True)
+    file.write_bytes(bytes.fromhex("cafebabe00000045"))
+    with jvm(broker, f"-Xbootclasspath/a:{folder}"), properties(broker, authorizer__class__name="com.example.Authorizer"):
+        yield
+    shutil.rmtree(folder)
+
+
+@contextmanager
+def release(broker, version):
+    before = broker.server.jars
+    broker.server.jars = kafka_jars(version)
+    yield
+    broker.server.jars = before
+
+
+@contextmanager
+def jmx(broker, bed):
+    """Its JMX port is taken by another process."""
+    port = broker.port + 1000
+    code = f"import socket,time; s=socket.create_server(('', {port})); print('ready', flush=True); time.sleep(600)"
+    process = bed.stay(broker.host, ["python3", "-c", code], line="ready")
+    options = ("authenticate=false", "ssl=false", f"port={port}")
+    with jvm(broker, *(f"-Dcom.sun.management.jmxremote.{option}" for option in options)):
+        yield
+    process.kill()
+    process.wait()
+
+
+@contextmanager
+def login_file(broker, text, *options):
+    file = data(broker).with_name("jaas.conf")
+    file.write_text(text)
+    with jvm(broker, f"-Djava.security.auth.login.config={file}", *options):
+        yield
+    file.unlink()
 
 
 @contextmanager
@@ -121,15 +215,50 @@ def beside(protocol, **settings):
 
 
 @contextmanager
-def keystore(broker, _):
-    store = data(broker).with_name("broker.p12")
-    names = ["-alias", "a", "-dname", "CN=a", "-keyalg", "EC", "-keystore", str(store), "-storepass", "as-it-is"]
-    subprocess.run(["keytool", "-genkeypair", *names], check=True, capture_output=True)
-    wrong = {"ssl__keystore__location": str(store), "ssl__keystore__password": "another", "ssl__keystore__type": "PKCS12"}
-    with beside("SSL", **wrong)(broker, _):
+def gssapi(broker):
+    realm = ("-Djava.security.krb5.realm=A", "-Djava.security.krb5.kdc=127.0.0.1")
+    wanted = {
+        "sasl__enabled__mechanisms": "GSSAPI",
+        "sasl__kerberos__service__name": "kafka",
+        "listener__name__sasl_plaintext__gssapi__sasl__jaas__config": KERBEROS.replace("'", '"'),
+    }
+    with jvm(broker, *realm), beside("SASL_PLAINTEXT", **wanted)(broker, None):
         yield
 
 
+def store(broker, name):
+    file = data(broker).with_name(f"{name}.p12")
+    file.unlink(missing_ok=True)
+    names = ["-alias", name, "-dname", f"CN={name}", "-keyalg", "EC", "-keystore", str(file), "-storepass", "as-it-is"]
+    subprocess.run(["keytool", "-genkeypair", *names], check=True, capture_output=True)
+    return {"location": str(file), "password": "as-it-is", "type": "PKCS12"}
+
+
+def stores(**named):
+    return {f"ssl__{name}__{key}": value for name, values in named.items() for key, value in values.items()}
+
+
+@contextmanager
+def keystore(broker, _):
+    with beside("SSL", **stores(keystore={**store(broker, "a"), "password": "another"}))(broker, _):
+        yield
+
+
+@contextmanager
+def untrusted(broker, _):
+    own_protocol = {
+        "security__inter__broker__protocol": "SSL",
+        "listeners": f"SSL://{broker.address}",
+        "advertised__listeners": None,
+    }
+    with properties(broker, **own_protocol, **stores(keystore=store(broker, "a"), truststore=store(broker, "b"))):
+        yield
+
+
+KERBEROS = (
+    "com.sun.security.auth.module.Krb5LoginModule required useKeyTab=true storeKey=true keyTab='/none' principal='kafka/a@A';"
+)
+DIGEST = 'Client { org.apache.zookeeper.server.auth.DigestLoginModule required username="a" password="b"; };'
 PLAIN = "org.apache.kafka.common.security.plain.PlainLoginModule"
 REFUSALS = {
     "lost_and_found": (BOTH, lambda broker, _: folder(broker, "lost+found")),
@@ -161,31 +290,47 @@ REFUSALS = {
     "not_formatted": (KRAFT, lambda broker, _: gone(broker, "meta.properties")),
     "same_directory_id": (KRAFT, lambda broker, _: copied_dir(broker)),
     "voters_invalid": (KRAFT, changed(controller__quorum__voters=None, controller__quorum__bootstrap__servers=None)),
+    "advertised_address_taken": (ZOOKEEPER, lambda broker, bed: properties(
+        broker, advertised__listeners=f"PLAINTEXT://{bed.clusters[0].brokers[0].address}")),
+    "all_log_dirs_failed": (ZOOKEEPER, changed(log__dirs="/proc/none")),
+    "disk_full": (BOTH, lambda broker, _: full(broker)),
+    "disk_read_only": (BOTH, lambda broker, _: mounted(broker, ["--bind", str(data(broker))], ["-o", "remount,ro,bind"])),
+    "files_of_another_owner": (BOTH, lambda broker, _: of_another_owner(broker)),
+    "java_too_old": (BOTH, class_of_later_java),
+    "jmx_port_taken": (BOTH, jmx),
+    "jvm_without_memory": (BOTH, lambda broker, _: heap(broker, "900g")),
+    "kerberos_login": (ZOOKEEPER, lambda broker, _: gssapi(broker)),
+    "peers_of_own_certificate": (ZOOKEEPER, untrusted),
+    "zookeeper_login_at_start": (ZOOKEEPER, lambda broker, _: login_file(broker, DIGEST)),
+    "not_a_voter": (KRAFT, changed(node__id="200")),
+    "not_registered_in_time": (KRAFT, changed(
+        controller__quorum__voters="200@127.0.0.1:1", initial__broker__registration__timeout__ms="4000")),
+    "release_too_old": (KRAFT, lambda broker, _: release(broker, "4.0.2")),
 }  # fmt: skip
 
 STEPS_RUN = ("lost_and_found", "strange_folder")
 """Faults whose quick fix is a command, which is run as it is printed; the others' says what the end of the fault does here."""
 
 
-def diagnosed(broker, capsys):
-    code = main(["logs", *map(str, sorted(broker.log_dir.glob("*.log"))), "--format", "json"])
+def diagnosed(server, capsys):
+    code = main(["logs", *map(str, sorted(server.log_dir.glob("*.log"))), "--format", "json"])
     return code, json.loads(capsys.readouterr().out)
 
 
-def refused_start(broker, seconds=90):
+def refused_start(server, seconds=90):
     """Start it with empty logs, and wait until the process has ended."""
-    for file in broker.log_dir.glob("*.log"):
+    for file in server.log_dir.glob("*.log"):
         file.unlink()
-    broker.server.launch()
+    server.launch()
     end = time.monotonic() + seconds
-    while broker.server.is_running and time.monotonic() < end:
+    while server.is_running and time.monotonic() < end:
         time.sleep(0.2)
-    assert not broker.server.is_running, broker.server.tail()
+    assert not server.is_running, server.tail()
 
 
 @pytest.mark.parametrize("version", BOTH)
 def test_a_refused_start_is_named_and_its_step_repairs_it(bed, version, capsys, tmp_path):
-    cluster = bed.kraft(version) if version > "4" else bed.cluster(version)
+    cluster = bed.cluster(version) if version in ZOOKEEPER else bed.kraft(version)
     cluster.create_topic("orders", {0: [0, 1, 2]})
     broker = cluster.brokers[2]
     wrong = {}
@@ -194,19 +339,80 @@ def test_a_refused_start_is_named_and_its_step_repairs_it(bed, version, capsys, 
             continue
         broker.stop()
         with broken(broker, bed):
-            refused_start(broker)
+            refused_start(broker.server)
             shutil.copytree(broker.log_dir, tmp_path / NAMED / name)
-            code, found = diagnosed(broker, capsys)
+            code, found = diagnosed(broker.server, capsys)
             named = [one["fault"] for one in found["incidents"]]
             if (code, named) != (3, [name.partition(":")[0]]):
                 wrong[name] = (code, named, [one["text"] for one in found["unknown"]], found["signs"][:2])
             elif name in STEPS_RUN:
                 (step,) = [one for one in found["incidents"][0]["remediation"] if one["kind"] == "quick"]
                 subprocess.run(step["commands"][0].removeprefix("sudo "), shell=True, check=True)  # noqa: S602 -- what it prints
+        (broker.log_dir / "console.log").unlink()  # what Java prints has no times, so it does not say which start it is of
         broker.start()
         cluster.await_settled()
-        _, found = diagnosed(broker, capsys)
+        _, found = diagnosed(broker.server, capsys)
         if [one["fault"] for one in found["incidents"]]:
             wrong[f"{name}, repaired"] = [one["headline"] for one in found["incidents"]]
     shutil.rmtree("/var/tmp/backup", ignore_errors=True)  # noqa: S108 -- where the step moves it
+    assert wrong == {}
+
+
+@contextmanager
+def configured(server, **changed):
+    before = dict(server.properties)
+    server.properties |= changed
+    yield
+    server.properties = before
+
+
+@contextmanager
+def without_snapshots(server):
+    folder = Path(server.properties["dataDir"], "version-2")
+    kept = {file: file.read_bytes() for file in folder.glob("snapshot.*")}
+    assert kept
+    assert list(folder.glob("log.*"))
+    for file in kept:
+        file.unlink()
+    yield
+    for file, content in kept.items():
+        file.write_bytes(content)
+
+
+@contextmanager
+def broken_epoch(server):
+    file = Path(server.properties["dataDir"], "version-2", "currentEpoch")
+    before = file.read_text()
+    file.write_text("no number")
+    yield
+    file.write_text(before)
+
+
+OF_ZOOKEEPER = {
+    "zookeeper_configuration": lambda server: configured(server, clientPort="many"),
+    "zookeeper_no_snapshot": without_snapshots,
+    "zookeeper_data_unreadable": broken_epoch,
+}
+
+
+@pytest.mark.parametrize("version", ZOOKEEPER)
+def test_a_zookeeper_server_that_does_not_start_is_named(bed, version, capsys):
+    cluster = bed.cluster(version, brokers=1)
+    servers = cluster.grow_ensemble()
+    cluster.use_ensemble(servers.values())
+    cluster.await_settled()
+    server = servers[3]
+    wrong = {}
+    for name, broken in OF_ZOOKEEPER.items():
+        server.signal_stop()
+        server.await_end()
+        with broken(server):
+            refused_start(server)
+            code, found = diagnosed(server, capsys)
+            named = [one["fault"] for one in found["incidents"]]
+            if (code, named) != (3, [name]):
+                wrong[name] = (code, named, [one["text"] for one in found["unknown"]], found["signs"][:2], server.tail())
+        server.launch()
+        time.sleep(2)
+        assert server.is_running, server.tail()
     assert wrong == {}

@@ -1,10 +1,15 @@
 """What the classes of a release can log is read from their code; the class here was made by javac 17 from SOURCE."""
 
 import base64
+import shutil
 import zipfile
+from collections import Counter
+
+import pytest
 
 from testbed.says.calls import Line, lines_of
 from testbed.says.code import HOLE, formatted, joined, substituted
+from testbed.says.count import count
 
 SOURCE = """
     void of(boolean fenced, Exception cause) {
@@ -52,12 +57,19 @@ B2AHAAAQB4AHAAAQB6AHAAAQB8AH4AAAAKAAEAfwCBAIMAGQ==
 """
 
 
-def test_the_texts_of_a_class_are_followed_through_its_code(tmp_path):
+@pytest.fixture
+def jar(tmp_path):
     jar = tmp_path / "kafka-example.jar"
     with zipfile.ZipFile(jar, "w") as archive:
         archive.writestr("org/apache/kafka/example/Example.class", base64.b64decode(CLASS))
         archive.writestr("kafka/tools/Example.class", b"warn: a class that is not read")
-    assert lines_of([jar]) == {
+    return jar
+
+
+def test_the_texts_of_a_class_are_followed_through_its_code(jar):
+    lines, sites = lines_of([jar])
+    assert sites == {("W", "Example", "known"): 1, ("E", "Example", "known"): 4}
+    assert lines == {
         Line("WARN", "Example", "Broker … is slow"),
         Line("ERROR", "Example", "Epoch … is fenced."),
         Line("ERROR", "Example", "Epoch … is new."),
@@ -67,6 +79,11 @@ def test_the_texts_of_a_class_are_followed_through_its_code(tmp_path):
         Line("INFO", "Example", "Because of x…"),
         Line("THROWN", "IllegalArgumentException@org/apache/kafka/example/Example", "Name … is taken"),
     }
+
+
+@pytest.mark.skipif(shutil.which("javap") is None, reason="no javap: a JRE without the JDK")
+def test_javap_counts_the_same_calls(jar):
+    assert count([jar]) == Counter({("W", "Example", "counted"): 1, ("E", "Example", "counted"): 4})
 
 
 def test_a_text_has_holes_where_only_the_program_knows_it():

@@ -57,6 +57,7 @@ class Check:
     by_files: bool = False  # it judges a cluster of which nothing but server.properties was read, so `lint` runs it
     since: str = "0.1.0"
     doc: str = field(default="", repr=False)  # the page: Markdown
+    typed: tuple[str, ...] = ()  # what people call the fault: `explain` and the site's search find the page by it
     remedies: Mapping[str, str] = field(default_factory=dict, repr=False)  # by the form of a linted file
     left_behind: Mapping[str, str] = field(default_factory=dict, repr=False)  # what it breaks later and how it is removed
     stops: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # what a failure keeps from working: `report.impacts`
@@ -104,6 +105,7 @@ def check(
             parts=parts,
             by_files=by_files,
             doc=f"{inspect.cleandoc(function.__doc__ or '')}\n\n{texts['page']}".rstrip(),
+            typed=tuple(texts.get("typed", ())),
             left_behind=MappingProxyType(texts.get("left_behind", {})),
             remedies=MappingProxyType(texts.get("remedies", {})),
             stops=MappingProxyType({scope: tuple(functions) for scope, functions in texts.get("stops", {}).items()}),

@@ -3,10 +3,12 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from kafka_audit.cluster.answers.broker_reads import BrokerReads
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.configuration.starts.hashes import java_hash
 from kafka_audit.differences.tables import InternalTopic
 from kafka_audit.model.tables import GroupMember
+from kafka_audit.model.text import brokers
 
 _SIGN, _ANY_NAME = 1 << 31, "*"
 _SHOW_DESCRIBE = frozenset({"DescribeAcls", "ListPartitionReassignments", "DescribeQuorum", "DescribeLogDirs"})
@@ -51,6 +53,31 @@ def lists_all_groups(view: ClusterView) -> bool:
     if all(view.inter_broker.authorizer(broker).state == "unset" for broker in view.brokers):
         return True
     return any(read.operation in _SHOW_DESCRIBE and read.outcome == "answered" for read in view.last_reads)
+
+
+def unused(view: ClusterView, topic: str) -> Mapping[str, str] | None:
+    """Return why one of Kafka's own topics may be there and not be listed; None if it is not there. Ask only if it is not listed.
+
+    In KRaft brokers list only topics that the auditor may describe, and no error.
+    """
+    listed = view.partitions.count.topics or not view.kraft
+    if listed or all(view.inter_broker.authorizer(broker).state == "unset" for broker in view.brokers):
+        return None
+    return {"error": f"no topic is listed, so that {topic} may be there", "needs": "Describe on Topic '*'"}
+
+
+def groups_gap(view: ClusterView, read: str, what: str, needs: str) -> Mapping[str, str] | None:
+    """Return why a group of those that a read names may be missing, None if none is."""
+    reads = BrokerReads(view.last_reads, read)
+    silent = [broker for broker in reads.brokers if not reads.answered(broker)]
+    if silent:
+        default = {"error": f"{brokers(silent)} did not {what}", "needs": needs}
+        return next((gap for broker in silent if (gap := reads.gap(broker)) is not None), default)
+    if not reads.brokers:
+        return {"error": "no broker was read", "needs": "a broker that answers ListGroups"}
+    if not lists_all_groups(view):
+        return {"error": "groups that the auditor may not describe are left out", "needs": "Describe on Cluster"}
+    return None
 
 
 def id_number(name: str) -> int:

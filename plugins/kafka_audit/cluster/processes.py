@@ -75,6 +75,7 @@ class Process:
         starts: how often it was started in the loop, and within how many seconds.
         done: how many logs are recovered, and of how many, where the log says it.
         begun: the first line of that start.
+        stops: of one that runs, the line by which it was asked to stop, if its log goes on.
     """
 
     node: int
@@ -86,6 +87,7 @@ class Process:
     starts: tuple[int, int] | None = None
     done: tuple[int, int] | None = None
     begun: ProcessLine | None = None
+    stops: ProcessLine | None = None
     error: str | None = None
     needs: str | None = None
 
@@ -199,9 +201,12 @@ def process_by_log(node: int, party: str, lines: Sequence[ProcessLine], *, runs:
     loop = _loop(events, ends)
     if loop is not None:
         return _ended(node, lines, events, ProcessState.LOOPS, starts=loop)
-    if runs:
-        return Process(node=node, state=ProcessState.RUNS)
     run = events[-1] if events else _Run(came_up=True)
+    if runs:
+        asked = (
+            next((line for line in run.events if line.kind == SIGNAL), None) if run.ended is None and _is_fresh(ends) else None
+        )
+        return Process(node=node, state=ProcessState.RUNS, stops=asked)
     if run.ended == FAILED:
         return _ended(node, lines, events, ProcessState.ENDED if run.came_up else ProcessState.REFUSED)
     if run.ended == STOPPED or (run.has(SIGNAL) and not _is_fresh(ends)):

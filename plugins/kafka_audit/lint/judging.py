@@ -11,6 +11,7 @@ from kafka_audit.checks.run import judge
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.configuration.definitions import StartRule
 from kafka_audit.configuration.files.java import Property
+from kafka_audit.configuration.files.setting_names import Form
 from kafka_audit.configuration.starts import StartRefusal
 from kafka_audit.incidents import findings
 from kafka_audit.incidents.tools import Tools
@@ -258,7 +259,8 @@ def _placed(
     ends = {end.key: replace(end, key="", value="") for end in member.broker.ends} if finding.code == REFUSED else {}
     setting = {**member.broker.properties, **ends}.get(key) if isinstance(key, str) else None
     at = finding.evidence.get("line")
-    if at is None and setting is None and key and member.broker.container and finding.status is Status.FAIL:
+    written = member.broker.container or member.broker.names.form in {Form.BITNAMI, Form.CONFLUENT}
+    if at is None and setting is None and key and written and finding.status is Status.FAIL:
         at = min(one.line for one in member.broker.properties.values() if one.line)  # where a line is missing
     if isinstance(at, int):
         setting = Property(str(key), "", at)

@@ -215,6 +215,8 @@ def _id(source: Source, broker: Described) -> int | None:
 
 
 def _addresses(broker: Described) -> frozenset[str]:
+    if broker.fragment:  # a text may show one cluster before and after a change
+        return frozenset({f"text {broker.fragment}"})
     if broker.cluster:  # Strimzi's addresses have no namespace, and without node pools no host
         return frozenset({broker.cluster})
     found: set[str] = set()

@@ -177,10 +177,10 @@ def read_lint_target(target: LintTarget, checks: Mapping[str, Check], *, on_host
     own_lines = data.count(b"\n") + 1
     pools = [*beside.pools()] if _CLUSTER.search(data) and not _POOLS.search(data) else []
     try:
-        brokers = forms.read_described(b"\n---\n".join((data, *pools)), target.path, beside.text)
+        brokers = forms.read_described(b"\n---\n".join((data, *pools)), target.path, beside.text, named=target.named)
         brokers = tuple(_of_file(broker, own_lines) for broker in brokers) if pools else brokers
         if not target.named:
-            brokers = tuple(broker for broker in brokers if not broker.partial)
+            brokers = tuple(broker for broker in brokers if not broker.partial and not broker.fragment)
         if brokers:
             trailing = target.path.lower().endswith(_YAML)
             muted, there = (

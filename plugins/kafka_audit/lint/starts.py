@@ -77,6 +77,7 @@ def start_verdict(broker: Described, version: str, patch: str | None = None) -> 
     if certain or (refused.rule is StartRule.LISTS and broker.unknown.isdisjoint(_LISTS)):
         return StartVerdict(starts=False, refused=refused)
     every = [start_refusal({**likely, **filled}, version, patch) for filled in _fillings(likely, broker.unknown)]
+    every = [one for one in every if one is None or one.rule is not StartRule.MISSING or one.key not in broker.unknown]
     same = {refusal.key for refusal in every if refusal is not None}
     always = None not in every and len(same) == 1 and not same & ({None} | broker.unknown)
     return StartVerdict(starts=False if always else None, refused=every[0] if always else refused)

@@ -17,6 +17,7 @@ from kafka_audit.model.finding import Severity
 from kafka_audit.model.text import LONGEST_HEADLINE, clean, counted, listing, our_line, start_upper
 from kafka_audit.says.catalogue import is_ordinary, meanings
 from kafka_audit.says.log_faults import LogFault, log_faults, step_command, with_values
+from kafka_audit.says.others import programs
 from kafka_audit.says.process_lines import FAILED, SIGNAL, STARTED, STARTING, STOPPED, ProcessRun, process_runs
 
 _QUOTED, _LONGEST_VALUE, _MOST_UNKNOWN, _MOST_VALUES = 400, 200, 20, 5
@@ -27,7 +28,10 @@ _TURNS, _TURN_MS = {STARTING, STARTED, SIGNAL, STOPPED}, 60_000  # around which 
 
 @dataclass(frozen=True, kw_only=True)
 class LogCause:
-    """A fault that a node's log shows: now, or before a later start that went well."""
+    """A fault that a node's log shows: now, or before a later start that went well.
+
+    Where it does not say which node it is, `programs` are those beside Kafka that wrote in it, too.
+    """
 
     node: str
     fault: LogFault
@@ -35,18 +39,24 @@ class LogCause:
     seen: Seen
     confidence: str
     past: bool
+    programs: Sequence[str] = ()
+
+    @property
+    def subject(self) -> str:
+        """Who has the fault."""
+        return self.node or ("a process" if self.programs else "a node")
 
     @property
     def headline(self) -> str:
         """The fault in a sentence."""
-        return our_line(start_upper(self.fault.headline_of({**self.values, "node": self.node or "a node"})), LONGEST_HEADLINE)
+        return our_line(start_upper(self.fault.headline_of({**self.values, "node": self.subject})), LONGEST_HEADLINE)
 
     @property
     def effect(self) -> str:
         """The fault in a sentence, where another one is its cause."""
         if not self.fault.effect:
             return self.headline
-        text = with_values(self.fault.effect, {**self.values, "node": self.node or "a node"})
+        text = with_values(self.fault.effect, {**self.values, "node": self.subject})
         return our_line(start_upper(text), LONGEST_HEADLINE)
 
 
@@ -128,7 +138,13 @@ def _causes(name: str, node: NodeTally, nodes: Mapping[str, NodeTally], turns: M
             continue
         confidence = "suspected" if brief else "measured"
         plain |= {"peer": peer or f"node {plain['other']}"} if "other" in plain else {}
-        yield LogCause(node=name, fault=fault, values=plain, seen=seen, confidence=confidence, past=over)
+        beside = () if name else _beside(node)
+        yield LogCause(node=name, fault=fault, values=plain, seen=seen, confidence=confidence, past=over, programs=beside)
+
+
+def _beside(node: NodeTally) -> Sequence[str]:
+    """Return the programs whose log it may be, where no line of it is about a role of Kafka."""
+    return () if node.roles else sorted(set(node.others) - {known.name for known in programs() if known.around})
 
 
 def _of_other(cause: LogCause, nodes: Mapping[str, NodeTally]) -> LogCause:
@@ -203,7 +219,7 @@ def _leading(causes: Sequence[LogCause]) -> tuple[list[LogCause], dict[int, list
             one for one in causes if one is not cause and (one.node == cause.node or (cause.fault.absent and _is_at(one, target)))
         ]
         same = next((one for one in leading if one.fault is cause.fault and _same_place(one, cause)), None)
-        first = next((one for one in at_node if one.fault.general < cause.fault.general), None)
+        first = next((one for one in at_node if _explains(one.fault, cause.fault)), None)
         other = down.get(target) if cause.fault.lasts else None
         start = next(
             (one for one in at_node if one.fault.of_start > cause.fault.of_start and one.seen.where == cause.seen.where), None
@@ -218,6 +234,12 @@ def _leading(causes: Sequence[LogCause]) -> tuple[list[LogCause], dict[int, list
         if top is not None:
             behind[id(top)].extend(behind[id(cause)])
     return sorted(leading, key=_worst_first), behind
+
+
+def _explains(one: LogFault, fault: LogFault) -> bool:
+    """Return whether a fault explains a more general one of the same node: what disturbs one client is no cause of an outage."""
+    worst = max(Severity[one.severity].value, Severity.MEDIUM.value)
+    return one.general < fault.general and (worst > Severity.MEDIUM.value or Severity[fault.severity].value <= worst)
 
 
 def _is_at(cause: LogCause, number: str) -> bool:
@@ -241,6 +263,7 @@ def _incident(
     cause: LogCause, behind: Iterable[LogCause], shown: Callable[..., str], quoted: Callable[[Seen], str]
 ) -> dict[str, Any]:
     fault, values = cause.fault, {**cause.values, "node": cause.node or "the node"}
+    doubt = f" Lines of {listing(cause.programs)} are in its log, so it may be that program." if cause.programs else ""
     steps = [_step(step, values, shown) for step in fault.steps]
     if fault.of_start:
         steps.append({"kind": "prove", "text": "Start it again: its log says that it started.", "commands": [], "cost": None})
@@ -259,7 +282,7 @@ def _incident(
         else "The log is too short to tell whether it lasts.",
         "since": _iso(cause.seen.first),
         "last": _iso(cause.seen.last),
-        "why": shown(with_values(fault.why, values)),
+        "why": shown(with_values(fault.why, values) + doubt),
         "evidence_for": [
             {
                 "observer": f"log of {cause.node or 'the node'}",

@@ -255,11 +255,13 @@ def _read_shape(text: str) -> Shape:
     read = [read_record(record) for record in records(text)]
     found = [template.meaning for one in read for template in (*one.found, *(t for below in one.below for t in below))]
     levels = {one.record.level for one in read}
-    program = next((known for one in read if (known := program_of(one.record)) is not None), None) if not found else None
+    # An exception below a line of another program has a meaning, too.
+    of_others = not any(template.level != "T" for one in read for template in one.found)
+    program = next((known for one in read if (known := program_of(one.record)) is not None), None) if of_others else None
     return Shape(
         meanings=tuple(dict.fromkeys(found)),
         faults=tuple(fault for fault in log_faults() if fault.values_in(text) is not None)
-        if program is None or program.may_show_faults
+        if found or program is None or program.may_show_faults
         else (),
         ended=tuple(fault for fault in log_faults() if fault.over is not None and fault.over.search(text)),
         bad=bool(levels & {"ERROR", "FATAL"}),

@@ -11,6 +11,8 @@ from kafka_audit.progress.metadata import unapplied_metadata
 from kafka_audit.progress.migrations import migrations
 from kafka_audit.progress.recoveries import recoveries
 from kafka_audit.progress.rule import Observed, ProgressTimes, judged
+from kafka_audit.progress.shares import share_groups
+from kafka_audit.progress.shutdowns import shutdowns
 from kafka_audit.progress.starts import repeated_starts
 from kafka_audit.progress.states import deletions, leaders_away, loading_coordinators
 from kafka_audit.progress.tiers import copies_to_tier
@@ -22,10 +24,12 @@ _KINDS: Mapping[str, Callable[[ClusterView], Iterable[Observed]]] = MappingProxy
         "reassignment": lambda view: view.derived(Copies).reassignments(),
         "catch_up": lambda view: view.derived(Copies).catch_ups(),
         "start": repeated_starts,
+        "shutdown": shutdowns,
         "recovery": recoveries,
         "metadata": unapplied_metadata,
         "coordinator": loading_coordinators,
         "group": rebalances,
+        "share": share_groups,
         "deletion": deletions,
         "leaders": leaders_away,
         "tier": copies_to_tier,

@@ -74,7 +74,8 @@ def records(pasted: str) -> list[Record]:
         stripped = line.strip()
         cause = stripped.removeprefix("Caused by: ").removeprefix("Suppressed: ")
         exception = _EXCEPTION.match(cause)
-        if found and exception and (cause != stripped or found[-1].has_head):
+        wrapped = bool(found) and not found[-1].logger and _LOGGER_LAST.search(stripped)  # within the name of an exception
+        if found and exception and not wrapped and (cause != stripped or found[-1].has_head):
             found[-1].exceptions.append(_named(exception, cause))
             continue
         record = _record(stripped)

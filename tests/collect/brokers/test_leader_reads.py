@@ -20,6 +20,7 @@ from kafka_audit.collect.brokers.consumer_groups import GROUPS, MAY_DESCRIBE_GRO
 from kafka_audit.collect.brokers.group_coordinators import COORDINATORS, REBALANCING, made_up_groups
 from kafka_audit.collect.brokers.leader_questions import LeaderQuestion, LeaderQuestionPlan, LeaderQuestions
 from kafka_audit.collect.brokers.leader_reads import LIST_OFFSETS, MAY_DESCRIBE_TOPICS, LeadershipAsker
+from kafka_audit.collect.brokers.share_groups import SHARES
 from kafka_audit.collect.brokers.views import ViewBook
 from kafka_audit.collect.sampling import sample_differences
 from kafka_audit.collect.sampling.sample_differences import SampleTables
@@ -40,6 +41,7 @@ from kafka_audit.model.tables import (
     RegisteredPartition,
     RegisteredTopic,
     Registry,
+    SharePartition,
     SourceRead,
 )
 from made_rows import made, of
@@ -363,6 +365,46 @@ def test_groups_in_a_rebalance_are_described_and_no_others(broker):
     assert reads(rows)[REBALANCING] == ("failed", "GROUP_AUTHORIZATION_FAILED", MAY_DESCRIBE_GROUPS)
     found = sample_differences.find_sample_differences(SampleTables(collected(rows)))
     assert found.reasons == ("2 groups are in a rebalance",)
+
+
+def shared(broker, offsets=(0, 1)):
+    """Ask a broker of a cluster with share groups, that leads no partition of their topic."""
+    broker.apis |= {77: (1, 1), 90: offsets}
+    book = ViewBook()
+    plan = plan_of([view_of(book, {"__share_group_state": {0: (1, [1, 2])}}, 0)], book)
+    assert plan.shares
+    rows = LeadershipAsker(target_of(broker), 1, ClientOptions(read_s=60.0), replace(plan, questions={})).ask()
+    found = {(row.group, row.topic, row.partition, row.start_offset, row.left) for row in of(rows, SharePartition)}
+    return found, reads(rows).get(SHARES)
+
+
+def test_what_is_left_for_share_groups_is_asked_of_their_coordinator(broker):
+    broker.shares = {"jobs": (0, {("a", 0): (0, 5, 7), ("a", 1): (0, 9, 0), ("b", 0): (0, -1, -1)}), "gone": (69, {})}
+    broker.groups = {"classic": (0, "consumer", [])}
+    assert shared(broker) == ({("jobs", "a", 0, 5, 7), ("jobs", "b", 0, -1, -1)}, ("answered", None, None))
+    book = ViewBook()
+    assert not plan_of([view_of(book, {"a": {0: (0, [0])}}, 0)], book).shares
+
+
+def test_a_share_group_that_may_not_be_described_is_a_failed_read(broker):
+    broker.shares = {"denied": (29, {}), "jobs": (0, {("a", 0): (0, 5, 7), ("a", 1): (14, 0, 0)})}
+    assert shared(broker) == ({("jobs", "a", 0, 5, 7)}, ("failed", "TOPIC_AUTHORIZATION_FAILED", "Describe on Topic '*'"))
+    broker.shares = {"jobs": (0, {("a", 0): (0, 5, 7), ("a", 1): (14, 0, 0)})}
+    assert shared(broker)[1] == ("failed", "COORDINATOR_LOAD_IN_PROGRESS", None)
+    broker.groups_error = 31
+    assert shared(broker) == (set(), ("failed", "CLUSTER_AUTHORIZATION_FAILED", MAY_DESCRIBE_GROUPS))
+
+
+def test_a_partition_of_a_share_group_that_is_left_out_is_no_pass(broker):
+    broker.shares = {"jobs": (0, {("a", 0): (0, 5, 7)})}
+    broker.silent_about = {("a", 0)}
+    assert shared(broker)[1][0] == "failed"
+
+
+def test_offsets_of_share_groups_need_a_release_with_what_is_left(broker):
+    assert shared(broker) == (set(), ("answered", None, None))  # no share group
+    broker.shares = {"jobs": (0, {("a", 0): (0, 5, 7)})}
+    assert shared(broker, offsets=(0, 0))[1] == ("failed", "not supported", "Kafka 4.2 or later")
 
 
 def test_topics_of_kraft_without_a_leader_are_asked_about_before_those_with_replicas_out_of_sync():

@@ -338,7 +338,6 @@ def test_images_know_where_stores_are(image, advertised, more, stores):
     ("text", "problem"),
     [
         ("image: {tag: 3.9.0}\ncontroller: {replicaCount: 3}\nlisteners:\n  client: {protocol: PLAINTEXT}\n", "image.tag 3.9.0"),
-        ("auth: {clientProtocol: plaintext}\ninterBrokerListenerName: INTERNAL\n", "interBrokerListenerName"),
     ],
 )
 def test_values_of_older_charts_are_not_judged(text, problem):

@@ -11,7 +11,7 @@ from kafka_audit.model.finding import Evidence, Finding, Step
 from kafka_audit.model.quorum import majority
 from kafka_audit.model.text import clean, counted, listing, our_line, start_upper
 from kafka_audit.progress.rows import progress_of
-from kafka_audit.progress.words import how_far
+from kafka_audit.progress.words import how_far, summary
 from kafka_audit.says.log_faults import with_values
 
 _UP = {ProcessState.RUNS}
@@ -25,7 +25,10 @@ def process_down(view: ClusterView) -> Judgements:
     processes = view.derived(Processes).all
     if not processes:
         yield view.unknown("cluster", "no broker is known", "an answer from ZooKeeper or a broker", who="the brokers")
-    again = {row.parties[0]: row for row in progress_of(view).of_kind("start") if row.state == "standing"}
+    again, stopping = (
+        {row.parties[0]: row for row in progress_of(view).of_kind(kind) if row.state == "standing"}
+        for kind in ("start", "shutdown")
+    )
     for node, process in processes.items():
         party = view.party(node)
         evidence: dict[str, Any] = {"node": node, "who": party, "state": process.state.value}
@@ -34,6 +37,14 @@ def process_down(view: ClusterView) -> Judgements:
             evidence |= {"state": ProcessState.LOOPS.value, "cause": _LOOPS, "since": again[resource].since}
             evidence["headline"] = f"{start_upper(party)} starts again and again: it registers anew in each audit"
             yield view.judge(resource, Status.FAIL, evidence)
+        elif process.state in _UP and resource in stopping:
+            evidence |= {
+                "state": "is stopping",
+                "cause": "stopping",
+                "since": process.stops and clean(process.stops.written or ""),
+            }
+            evidence["headline"] = our_line(summary(stopping[resource]), _QUOTED)
+            yield view.judge(resource, Status.FAIL, evidence, severity=Severity.MEDIUM)
         elif process.state in _UP:
             yield view.judge(resource, Status.PASS, evidence, subject=start_upper(party))
         elif process.state in _OPEN:

@@ -1,13 +1,10 @@
-from collections.abc import Mapping
-
 from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
 from kafka_audit.checks.on_its_way import standing, under_way
-from kafka_audit.cluster.answers.broker_reads import BrokerReads
-from kafka_audit.cluster.coordinators import lists_all_groups
+from kafka_audit.cluster.coordinators import groups_gap, unused
 from kafka_audit.differences.tables import InternalTopic
 from kafka_audit.model.progress import ProgressRow
 from kafka_audit.model.tables import RebalancingGroup
-from kafka_audit.model.text import brokers, clean, counted
+from kafka_audit.model.text import clean, counted
 from kafka_audit.progress.rows import progress_of
 
 _TOPIC, _READ = "__consumer_offsets", "DescribeGroups rebalancing"
@@ -19,13 +16,15 @@ def group_rebalances(view: ClusterView) -> Judgements:
     rows = progress_of(view).of_kind("group")
     groups = {f"group/{row.group}": row for row in view.newest(RebalancingGroup)}
     yield from standing(view, rows, lambda row: _evidence(row, groups[row.parties[0]]))
-    gap = _gap(view)
+    exists = any(row.topic == _TOPIC for row in view.differences.of(InternalTopic))
+    needs = "an answer to ListGroups 4 (Kafka 2.6 or later)"
+    gap = groups_gap(view, _READ, "list groups by their state", needs) if exists else unused(view, _TOPIC)
     begun = [row for row in rows if row.state != "standing"]
     if begun:
         number = f"{counted(len(rows), 'group')} {'is' if len(rows) == 1 else 'are'} in a rebalance"
         first = groups[begun[0].parties[0]]
         yield from under_way(view, rows, number, group=first.group, tool=_tool(first))
-    elif not any(row.topic == _TOPIC for row in view.differences.of(InternalTopic)):
+    elif not exists and gap is None:
         yield view.not_applicable("cluster", f"no topic {_TOPIC} was found")
     elif gap is not None:
         yield view.judge("cluster", Status.UNKNOWN, gap)
@@ -54,18 +53,3 @@ def _evidence(progress: ProgressRow, row: RebalancingGroup) -> dict[str, object]
 
 def _tool(row: RebalancingGroup) -> str:
     return f"kafka-{'streams' if row.kind == 'streams' else 'consumer'}-groups.sh"
-
-
-def _gap(view: ClusterView) -> Mapping[str, str] | None:
-    """Return why a group in a rebalance may be missing, None if none is."""
-    reads = BrokerReads(view.last_reads, _READ)
-    silent = [broker for broker in reads.brokers if not reads.answered(broker)]
-    if silent:
-        error = f"{brokers(silent)} did not list groups by their state"
-        default = {"error": error, "needs": "an answer to ListGroups 4 (Kafka 2.6 or later)"}
-        return next((gap for broker in silent if (gap := reads.gap(broker)) is not None), default)
-    if not reads.brokers:
-        return {"error": "no broker was read", "needs": "a broker that answers ListGroups"}
-    if not lists_all_groups(view):
-        return {"error": "groups that the auditor may not describe are left out", "needs": "Describe on Cluster"}
-    return None

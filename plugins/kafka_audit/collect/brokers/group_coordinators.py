@@ -154,10 +154,11 @@ class CoordinatorReads:
             group_epoch=getattr(group, "group_epoch", None),
             assignment_epoch=epoch,
             late=len(late),
-            late_clients=tuple(sorted(map(_client, late))[:_LISTED]),
+            late_clients=tuple(sorted(map(client_of, late))[:_LISTED]),
         )
 
 
-def _client(member: Any) -> str:  # noqa: ANN401 -- kafka-python's messages are untyped
+def client_of(member: Any) -> str:  # noqa: ANN401 -- kafka-python's messages are untyped
+    """Return who a member is, for people."""
     host = (member.client_host or "").removeprefix("/")
     return clean_line(f"{member.client_id} at {host}, epoch {member.member_epoch}", _CLIENT_CHARACTERS)

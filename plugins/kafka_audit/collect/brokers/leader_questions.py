@@ -29,8 +29,8 @@ from kafka_audit.model.tables import (
     ViewPartition,
 )
 
-TRANSACTIONS, OFFSETS = "__transaction_state", "__consumer_offsets"
-"""Topics that exist from the first transactional producer on, and from the first consumer group on."""
+TRANSACTIONS, OFFSETS, SHARES = "__transaction_state", "__consumer_offsets", "__share_group_state"
+"""Topics that exist from the first transactional producer on, the first consumer group, and the first share group on."""
 
 MOST_COPIED = 2000
 """Partitions that are copied of which the sizes of replicas are asked."""
@@ -111,6 +111,7 @@ class LeaderQuestionPlan:
         transaction_ms: how long a transaction may be open, by the brokers' settings; None where the topic of transactions does
             not exist, so that there is none.
         coordinators: how many partitions the topic of group coordinators has; 0: it does not exist.
+        shares: whether the topic of share groups exists.
         elr_topics: topics of KRaft that an eligible replica may lead: without a leader first, then with replicas out of sync.
         copied: by broker id, replicas of partitions that are reassigned, or whose ISR lacks a replica.
         topics: those that a user asks about: who reads them, and whether something is written to them.
@@ -122,6 +123,7 @@ class LeaderQuestionPlan:
     disks_fail: bool
     transaction_ms: int | None = None
     coordinators: int = 0
+    shares: bool = False
     elr_topics: Sequence[str] = ()
     copied: Mapping[int, Sequence[tuple[str, int]]] = field(default_factory=dict)
     topics: frozenset[str] = frozenset()
@@ -182,6 +184,7 @@ def plan_leader_questions(collected: Collected, book: ViewBook) -> LeaderQuestio
         offline=counts,
         disks_fail=bool(answering & (failed | counts.keys())),
         coordinators=_partitions(reference, OFFSETS),
+        shares=_partitions(reference, SHARES) > 0,
         elr_topics=() if with_zookeeper else _elr_topics(reference),
         copied=_copied(collected, reference),
         transaction_ms=_longest_transaction(collected) if TRANSACTIONS in set(everything.topics) else None,

@@ -23,6 +23,7 @@ from kafka_audit.collect.brokers.copied_replicas import read_copied_replicas
 from kafka_audit.collect.brokers.group_coordinators import CoordinatorReads
 from kafka_audit.collect.brokers.leader_questions import OFFSETS, LeaderQuestion, LeaderQuestionPlan, LeaderQuestions
 from kafka_audit.collect.brokers.old_transactions import TransactionReads
+from kafka_audit.collect.brokers.share_groups import read_share_partitions
 from kafka_audit.collect.brokers.tiers import read_tiers
 from kafka_audit.collect.rows.columns import Ints
 from kafka_audit.collect.rows.source_reads import Asking
@@ -125,6 +126,7 @@ class LeadershipAsker:
         self._tiered = plan.tiered
         self._asks_groups = plan.disks_fail or bool(plan.topics)
         self._coordinators = plan.coordinators
+        self._shares = plan.shares
         self._transaction_ms = plan.transaction_ms
         self._elr_topics = plan.elr_topics if first else ()
         self._copied = plan.copied.get(target.broker_id, ())
@@ -132,7 +134,7 @@ class LeadershipAsker:
 
     def ask(self) -> tuple[Row, ...]:
         """Return unexpected answers, the number of requested partitions, and consumers while replicas are offline."""
-        if not (self._questions or self._asks_groups or self._elr_topics or self._coordinators or self._copied):
+        if not (self._questions or self._asks_groups or self._elr_topics or self._coordinators or self._shares or self._copied):
             return ()
         started = time.monotonic()
         try:
@@ -147,6 +149,8 @@ class LeadershipAsker:
                 if self._coordinators:
                     led = _led(self._questions, OFFSETS)
                     rows += CoordinatorReads(conversation, self._target, self._asking, led, self._coordinators).rows()
+                if self._shares:
+                    rows += read_share_partitions(conversation, self._target, self._asking)
                 if self._asks_groups:
                     rows += GroupReads(conversation, self._target, self._asking).rows()
                 return tuple(rows)

@@ -30,6 +30,7 @@ from kafka_audit.model.tables import (
     RebalancingGroup,
     Row,
     ScramUser,
+    SharePartition,
     ZookeeperNode,
 )
 
@@ -51,6 +52,7 @@ _NAMES: Mapping[type[Row], tuple[str, Mapping[str, NameKind]]] = MappingProxyTyp
         QuotaUser: ("quotas of users", {"user": NameKind.PRINCIPAL}),
         Reassignment: ("reassignments", {"topic": NameKind.TOPIC}),
         RebalancingGroup: ("DescribeGroups rebalancing", {"group": NameKind.GROUP}),
+        SharePartition: ("DescribeShareGroupOffsets", {"group": NameKind.GROUP, "topic": NameKind.TOPIC}),
         ScramUser: ("zookeeper /config/users", {"user": NameKind.PRINCIPAL}),
         ZookeeperNode: ("zookeeper /", {"path": NameKind.PATH}),
     }

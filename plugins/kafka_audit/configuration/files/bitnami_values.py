@@ -58,7 +58,7 @@ _RELEASE = "kafka"
 _PRESETS = {"nano": "192Mi", "micro": "384Mi", "small": "768Mi", "medium": "1536Mi", "large": "3072Mi"}
 """Limits of memory by the names of Bitnami's common chart (`_resources.tpl`)."""
 _OLD_TAG = re.compile(r"[0-3]\.")
-_OLDER = ("kraft", "zookeeper", "externalZookeeper", "extraConfig", "extraConfigYaml")
+OLDER = ("kraft", "zookeeper", "externalZookeeper", "extraConfig", "extraConfigYaml")
 _MOST_ENTRIES, _MOST_MECHANISMS, _LONGEST_NAME = 100, 8, 100
 _STORES = "/opt/bitnami/kafka/config/certs/kafka."
 _OAUTH = "org.apache.kafka.common.security.oauthbearer"
@@ -94,7 +94,7 @@ def bitnami_nodes(root: Mapping[str, yaml.Node], line: int, *, subchart: str = "
         PropertiesError: the values do not contain the settings of the pods.
     """
     values = Values(root, _DEFAULTS, line)
-    for key in _OLDER:
+    for key in OLDER:
         if key in root:
             refuse_older_chart(key, root[key])
     tag = values.node("image.tag")

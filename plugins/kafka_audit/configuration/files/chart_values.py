@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import yaml
 
-from kafka_audit.configuration.files import bitnami_values, environment, setting_names, yaml_nodes
+from kafka_audit.configuration.files import bitnami_values, environment, old_values, setting_names, yaml_nodes
 from kafka_audit.configuration.files.commands import Start, StartKind
 from kafka_audit.configuration.files.described import Described
 from kafka_audit.configuration.files.java import PropertiesError, Property
@@ -150,8 +150,10 @@ def _of_subcharts(root: Mapping[str, yaml.Node]) -> Sequence[Described] | None:
 
 
 def _of_chart(root: Mapping[str, yaml.Node], line: int, subchart: str) -> Sequence[Described] | None:
-    if "interBrokerListenerName" in root:
-        bitnami_values.refuse_older_chart("interBrokerListenerName", root["interBrokerListenerName"])
+    if old_values.is_old(root) or (_is_bitnamis(root) and any(key in root for key in bitnami_values.OLDER)):
+        old = old_values.described_old_values(root, line, subchart)
+        if old.properties:
+            return (old,)
     if _is_bitnamis(root):
         return tuple(bitnami_values.bitnami_nodes(root, line, subchart=subchart))
     return tuple(_confluent(root, line, subchart)) if "cp-kafka" in root or "configurationOverrides" in root else None

@@ -16,6 +16,7 @@ from kafka_audit.configuration.files import (
     images,
     memory,
     networks,
+    scattered,
     yaml_documents,
     yaml_nodes,
 )
@@ -105,6 +106,7 @@ def described_services(
         other_faults += (
             () if brokers else (*_odd_items(whole.get("environment")), *images.unpublished(own.image, _line_of(whole)))
         )
+        other_faults += images.removed(own.image, [_healthcheck(whole), *_commands(whole)], own.variables)
         others.update(() if brokers else own.names)
         shared.update(() if brokers else (mount.source for mount in own.mounts))
         for client, named in () if brokers or "network_mode" in whole else _named_addresses(service, whole):
@@ -131,6 +133,22 @@ def described_services(
             broker = replace(broker, container=replace(at, clients=named_it, shared=frozenset(shared)))  # noqa: PLW2901 -- the same, with its clients
             remarks += networks.network_remarks(broker, own, network)
         yield replace(broker, remarks=tuple(remarks))
+
+
+def bare_services(roots: Sequence[yaml.Node]) -> Iterator[Described]:
+    """Yield the brokers of documents that have services without `services`, or the keys of one service."""
+    for root in roots:
+        keys = yaml_nodes.mapping(root)
+        node = keys.get("services", root)
+        if _is_service(keys):
+            name = yaml_nodes.text(keys.get("container_name")) or "kafka"
+            node = yaml.MappingNode(root.tag, [(yaml.ScalarNode(root.tag, name, root.start_mark), root)], root.start_mark)
+        if any(map(_is_service, map(yaml_nodes.mapping, yaml_nodes.mapping(node).values()))):
+            yield from described_services(node, lambda _path: None, closed=False)
+
+
+def _is_service(body: _Mapping) -> bool:
+    return "environment" in body and body.keys().isdisjoint({"kind", "services"})
 
 
 def _neighbour(service: str, body: _Mapping, host: _Host) -> networks.Neighbour:
@@ -272,7 +290,7 @@ def _service(body: _Mapping, inside: str, host: _Host, beside: _Beside) -> Itera
     of_image = images.image_of(image, {setting.key: setting for setting in variables})
     elsewhere = (
         elsewhere
-        or _first(body, ("extends",))
+        or _first(body, ("extends", scattered.REST))
         or _mounted(body, of_image)
         or (_first(body, ("build",)) if made.changed else None)
     )
@@ -363,6 +381,15 @@ def _words(body: _Mapping) -> str:
     nodes = [body[key] for key in ("entrypoint", "command") if key in body]
     parts = [yaml_nodes.text(item) or "" for node in nodes for item in (yaml_nodes.items(node) or [node])]
     return "\n".join(parts).replace("$$", "$")
+
+
+def _commands(body: _Mapping) -> Iterator[Property]:
+    """Yield entrypoint and command, each as a line of a shell."""
+    for key in ("entrypoint", "command"):
+        for part in (yaml_nodes.items(body[key]) or [body[key]]) if key in body else ():
+            for number, line in enumerate((yaml_nodes.text(part) or "").split("\n")):
+                literal = getattr(part, "style", None) == "|"
+                yield Property(key, line, yaml_nodes.line(part) + (number + 1 if literal else 0))
 
 
 def _line(body: _Mapping) -> int:

@@ -103,6 +103,7 @@ class Described:
     replicas: int = 0  # how many nodes it describes, 0 where that is not known
     partial: bool = False  # whether it adds to a service of another file, as an override of compose does
     container: Container | None = None
+    fragment: int = 0  # which of the files in a text has it, 0 where the file is one
 
     def value(self, key: str) -> str:
         """Return the value that decides, "" where the key is not set or something fills it in before the start."""

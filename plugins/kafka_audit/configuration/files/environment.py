@@ -35,6 +35,12 @@ _OF_OTHERS, _MOST_PLAIN = Image(), 10
 _HOST = re.compile(r"://[^,/]*?:(?=\d+(?:,|$))")
 
 
+def is_env_file(text: str) -> bool:
+    """Return whether all lines of a text are those of an env file."""
+    lines = (line.strip() for line in text.split("\n"))
+    return all(_ENV_LINE.fullmatch(line) and not line.endswith((";", ",")) for line in lines if line and line[0] != "#")
+
+
 def parse_env_file(text: str) -> tuple[Property, ...]:
     """Return the variables of an env file (`NAME=value` lines, `export` and quotes as shells and compose know them).
 
@@ -136,6 +142,12 @@ def described_broker(  # noqa: PLR0913 -- a container is described in that many 
         ended_by=of_image.label,
         jvm=options if own and of_image.secured and known_later.isdisjoint(_JVM) else ANY_OPTIONS,
     )
+
+
+def in_part(broker: Described) -> Described:
+    """Return a broker of which more may be set than is known."""
+    filled = {*images.FROM_BASE, *images.FACTORS, *_DIRS} - broker.properties.keys()
+    return replace(broker, unknown=broker.unknown | filled, ends=(), jvm=ANY_OPTIONS, replicas=0)
 
 
 def _is_of_broker(found: Mapping[str, Property], *, strongly: bool) -> bool:

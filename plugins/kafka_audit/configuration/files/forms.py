@@ -3,18 +3,37 @@
 import contextlib
 import posixpath
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from kafka_audit.configuration.files import dockerfile, environment, images, java, manifests, templates
-from kafka_audit.configuration.files.described import ANY_OPTIONS, Described, described, is_brokers
+from kafka_audit.configuration.files import (
+    chart_values,
+    compose,
+    dockerfile,
+    environment,
+    java,
+    manifests,
+    pasted,
+    scattered,
+    templates,
+    yaml_documents,
+    yaml_nodes,
+)
+from kafka_audit.configuration.files.described import Described, described, is_brokers
 from kafka_audit.configuration.files.java import PropertiesError
+from kafka_audit.configuration.files.pasted import Fragment
 from kafka_audit.configuration.files.programs import other_program, unread_format
 from kafka_audit.configuration.files.templates import YamlTemplate
 from kafka_audit.model.linted import Remark
 
 _YAML = (".yaml", ".yml", ".json")
-_MANIFEST = re.compile(r"^(?:apiVersion|kind|services|---)\b|^---", re.MULTILINE)
+_WHOLE = (".properties", ".yaml", ".yml", ".env", ".config")
+"""Endings of files that are one file, and no text about some."""
+
+_MANIFEST = re.compile(r"^(?:apiVersion|kind|services|jobs|---)\b|^---", re.MULTILINE)
+_RESOURCE = re.compile(r"^kind:.*(?:\n.*){0,20}\n[ \t]", re.MULTILINE)
+"""A resource of Kubernetes whose lines have their indentation: it describes no broker if none was found."""
+
 STDIN = "-"
 _COMPOSE = re.compile(r"(?:docker-)?compose\.ya?ml")
 _OVERRIDES = tuple(f"{name}.override.{ending}" for name in ("compose", "docker-compose") for ending in ("yml", "yaml"))
@@ -29,17 +48,101 @@ _OF_JINJA = re.compile(r"^[ \t]*\{%|(?<!\$)\{\{\s*[\w.]+(?:\s*\|[^{}]*)?\s*\}\}"
 _TEMPLATE = re.compile(r"\{%|\{\{-?\s*(?:if|range|with|define|block)\b")
 
 
-def read_described(data: bytes, name: str, beside: Callable[[str], str | None] = lambda _path: None) -> tuple[Described, ...]:
+def read_described(
+    data: bytes, name: str, beside: Callable[[str], str | None] = lambda _path: None, *, named: bool = True
+) -> tuple[Described, ...]:
     """Return the brokers that a file describes, none where it is about something else.
 
     Args:
         data: the file.
         name: its name; its ending distinguishes YAML from properties if the text does not.
         beside: returns the text of another file by its path from this one, None where it cannot be read.
+        named: whether the user means this file: a text of any form is searched for a broker.
 
     Raises:
         PropertiesError: it can be read in no form: binary, no YAML, a template; with the line.
     """
+    whole = name.lower().endswith(_WHOLE) or dockerfile.is_dockerfile(name)
+    text = data.decode("utf-8", "replace")
+    if not named or b"\0" in data:
+        return _of_form(data, name, beside)
+    if not whole and pasted.is_paste(text):
+        if _MANIFEST.search(text) and not pasted.is_marked(text):  # rendered charts have comments and scripts
+            with contextlib.suppress(PropertiesError):
+                if brokers := _of_form(data, name, beside):
+                    return brokers
+        return tuple(_of_paste(text))
+    refusal: PropertiesError | None = None
+    try:
+        if brokers := _of_form(data, name, beside):
+            return brokers
+    except PropertiesError as error:
+        if whole:
+            raise
+        refusal = error
+    searched = not whole or (name.lower().endswith(_YAML) and unread_format(name, text))
+    if searched and (refusal or not _RESOURCE.search(text)) and (found := _line_by_line(text, cut=False)):
+        return found
+    if refusal is not None:
+        raise refusal
+    return ()
+
+
+def _of_paste(text: str) -> Iterator[Described]:
+    """Yield the brokers of the files in a text, each with a remark on what was read; raises where none can be read."""
+    refusals: list[PropertiesError] = []
+    found = False
+    for number, fragment in enumerate(pasted.fragments(text), 1):
+        if found and not fragment.fenced:  # what stands outside counts where nothing else does
+            return
+        brokers, problem = _of_fragment(fragment)
+        refusals += [] if problem is None or brokers else [problem]
+        found = found or (fragment.fenced and bool(brokers))
+        for broker in brokers:
+            named = f" as {fragment.name[:60]}" if fragment.name else ""
+            what = f"read in a text: lines {fragment.first} to {fragment.last}{named}"
+            remarks = [Remark(line=fragment.first, text=what + "; what it leaves out is not known" * fragment.cut)]
+            if problem is not None:
+                remarks.append(Remark(line=problem.line, text=f"{problem.problem}: judged by each line alone"))
+            broker = environment.in_part(broker) if fragment.cut else broker  # noqa: PLW2901 -- the same, in part
+            yield replace(broker, fragment=number, remarks=(*remarks, *broker.remarks))
+            refusals.clear()
+    if refusals and not found:
+        raise refusals[0]
+
+
+def _of_fragment(fragment: Fragment) -> tuple[tuple[Described, ...], PropertiesError | None]:
+    """Return the brokers of a fragment, and why it is not read as a file."""
+    problem: PropertiesError | None = None
+    for name in dict.fromkeys((fragment.name or STDIN, STDIN)):
+        try:
+            if brokers := _of_form(fragment.text.encode(), name, lambda _path: None):
+                return brokers, None
+        except PropertiesError as error:
+            problem = problem or error
+    if problem is None and _RESOURCE.search(fragment.text):
+        return (), None
+    return _line_by_line(fragment.text, cut=fragment.cut), problem
+
+
+def _line_by_line(text: str, *, cut: bool) -> tuple[Described, ...]:
+    """Return the brokers of a part of a file, of one without its indentation, and of a text that has their variables."""
+    with contextlib.suppress(PropertiesError):
+        roots = yaml_documents.composed(pasted.indented(text))
+        if brokers := tuple(compose.bare_services(roots)):
+            return brokers
+    found: list[Described] = []
+    for node in scattered.values(text):
+        with contextlib.suppress(PropertiesError):
+            found += chart_values.described_values(yaml_nodes.mapping(node), yaml_nodes.line(node)) or ()
+    for node, closed in scattered.services(text, cut=cut):
+        found += compose.described_services(node, lambda _path: None, closed=closed)
+    remarks = tuple(scattered.references(text))
+    return tuple(replace(broker, fragment=1, remarks=(*broker.remarks, *remarks)) for broker in found)
+
+
+def _of_form(data: bytes, name: str, beside: Callable[[str], str | None]) -> tuple[Described, ...]:
+    """Return the brokers of a text that is one file as a whole."""
     if b"\0" in data:
         reported = "UTF-16 text, which Kafka does not read" if data[:2] in {b"\xff\xfe", b"\xfe\xff"} else "binary"
         raise PropertiesError(data.count(b"\n", 0, data.index(b"\0")) + 1, f"is {reported}")
@@ -56,8 +159,10 @@ def read_described(data: bytes, name: str, beside: Callable[[str], str | None] =
         return (described(properties),)
     if dockerfile.is_dockerfile(name):
         broker = dockerfile.described_dockerfile(text)
-    else:
+    elif name.lower().endswith(_WHOLE) or environment.is_env_file(text):
         broker = environment.described_broker(environment.parse_env_file(text))
+    else:
+        broker = None
     if broker is not None:
         return (broker,)
     if _MANIFEST.search(text):
@@ -99,6 +204,7 @@ def _of_template(text: str, refusal: PropertiesError) -> tuple[Described, ...]:
     for yaml_text in (plain.text, plain.certain):
         with contextlib.suppress(PropertiesError):
             brokers = brokers or manifests.parse_manifests(yaml_text)
+    brokers = brokers or _line_by_line(plain.text, cut=True)
     if not brokers:
         raise refusal
     remark = Remark(line=refusal.line, text=f"judged by what the template itself says: it {refusal.problem}")
@@ -113,8 +219,7 @@ def _own_of_template(broker: Described, plain: YamlTemplate, *, mounts: bool) ->
         for key, setting in broker.properties.items()
         if setting.line in plain.doubtful or templates.PLACEHOLDER in setting.value
     }
-    filled = {*images.FROM_BASE, *images.FACTORS, "log.dirs", "log.dir"} - broker.properties.keys()
     around = broker.container
     if around is not None and not mounts:
         around = replace(around, mounts=())
-    return replace(broker, unknown=broker.unknown | doubtful | filled, ends=(), jvm=ANY_OPTIONS, replicas=0, container=around)
+    return environment.in_part(replace(broker, unknown=broker.unknown | doubtful, container=around))

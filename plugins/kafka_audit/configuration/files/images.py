@@ -218,10 +218,26 @@ def image_of(name: str | None, variables: Mapping[str, Property]) -> Image:
 
 
 def unpublished(name: str, line: int) -> Iterator[Remark]:
-    """Yield that an image beside the broker is not published."""
-    for pattern, tags in _TABLE["gone"].items():
+    """Yield that no host gets the image of a service beside the broker."""
+    for pattern, why in _TABLE["gone"].items():
         if re.search(pattern, name):
-            yield Remark(line=line, text=f"{name[:60]} is not published: {tags}")
+            yield Remark(line=line, text=f"{name[:60]} {why}")
+
+
+def removed(name: str, commands: Iterable[Property], variables: Mapping[str, Property]) -> Iterator[Remark]:
+    """Yield options and variables that an image no longer has."""
+    release = release_of(name) or "0"
+    for command in commands:
+        for pattern, since in _TABLE["options"].items():
+            if version_numbers(release) >= version_numbers(since) and (match := re.search(pattern, command.value)):
+                tool, option = match[0].split()[0], match[0].split()[-1]
+                text = f"{tool} has no {option} since Kafka {since}, and {name[:60]} has {release}: give --bootstrap-server"
+                yield Remark(line=command.line, text=text)
+    for pattern, replaced in _TABLE["replaced"].items():
+        for old in sorted(variables.keys() & replaced.keys()) if re.search(pattern, name) else ():
+            if replaced[old] not in variables:
+                text = f"{old} is not enough for {name[:60]}, which looks for the brokers in {replaced[old]}"
+                yield Remark(line=variables[old].line, text=text)
 
 
 def is_for_data(path: str) -> bool:

@@ -83,6 +83,7 @@ def network_remarks(broker: Described, own: Neighbour, network: Network) -> Iter
     yield from _of_zookeeper(broker, own, network)
     yield from _too_many_replicas(broker, network)
     yield from _published_somewhere(broker, own)
+    yield from _sent_inside(broker, own)
     if own.container is not None:
         first = next(one for one in network.services if one.container and one.container.value == own.container.value)
         if first is not own:
@@ -236,6 +237,18 @@ def _too_many_replicas(broker: Described, network: Network) -> Iterator[Remark]:
                 text = f"topic {topic[:60]} is to have {replicas} replicas, and is not created: "
                 yield Remark(line=broker.properties[_TOPICS].line, text=f"{text}brokers of the file are {network.brokers}")
                 return
+
+
+def _sent_inside(broker: Described, own: Neighbour) -> Iterator[Remark]:
+    """Yield that a published port sends who comes from outside to a name of the network, where another port does not."""
+    bound = {one.port: one.listener for one in entries({KEY: broker.value(INSTEAD)})}
+    advertised = {one.listener: one for one in entries({KEY: broker.value(KEY)})}
+    leads = {port: (advertised.get(bound.get(target, "")), line) for port, (target, line) in own.ports.items()}
+    outside = [str(port) for port, (one, _) in leads.items() if one and one.host and one.host not in own.names]
+    for port, (one, line) in leads.items() if outside else ():
+        if one and one.host in own.names:
+            text = f"who comes from outside through port {port} is sent to {one.host[:60]}:{one.port}, which containers alone"
+            yield Remark(line=line, text=f"{text} resolve: clients outside have {listing(outside, 3)}")
 
 
 def _published_somewhere(broker: Described, own: Neighbour) -> Iterator[Remark]:

@@ -107,6 +107,7 @@ def described_container(body: _Mapping, workload: Workload) -> Iterator[Describe
             *_of_probes(body, broker),
         )
         remarks = (*broker.remarks, *tools, *large, *shells, *own_faults, *_advertised_pod(body, variables, workload))
+        remarks += (*_of_namespace(variables, workload),)
         yield replace(broker, container=around, remarks=remarks)
 
 
@@ -172,6 +173,15 @@ def _advertised_pod(body: _Mapping, variables: Sequence[Property], workload: Wor
                 "advertises the address of the pod, which changes with each pod: clients that know no other one lose the broker"
             )
             yield Remark(line=setting.line, text=f"{text}; advertise POD.{workload.service[:60]}")
+
+
+def _of_namespace(variables: Sequence[Property], workload: Workload) -> Iterator[Remark]:
+    """Yield that the advertised name resolves in its namespace alone."""
+    short = re.compile(rf"://[^,/]{{0,200}}\.{re.escape(workload.service)}:\d")
+    for setting in variables if workload.service else ():
+        if _ADVERTISED.fullmatch(setting.key) and short.search(setting.value):
+            text = f"names below {workload.service[:60]} resolve in its namespace alone: clients elsewhere need .NAMESPACE.svc"
+            yield Remark(line=setting.line, text=text)
 
 
 def _field(entry: _Mapping) -> str | None:

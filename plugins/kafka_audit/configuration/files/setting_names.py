@@ -177,6 +177,11 @@ def of_bitnami(below: str = "") -> SettingNames:
     )
 
 
+def of_older_bitnami(fields: Mapping[str, str]) -> SettingNames:
+    """Return the values of Bitnami's chart before 32: the fields that a file has, by key."""
+    return SettingNames(form=Form.RENDERED, place="the values of the chart", afterwards=_UPGRADE, own=fields)
+
+
 def of_confluent(prefix: str) -> SettingNames:
     """Return the values of Confluent's chart; `prefix` is `cp-kafka.` in those of the charts together, or a subchart's name."""
     return SettingNames(

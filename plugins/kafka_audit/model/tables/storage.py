@@ -188,6 +188,21 @@ class RebalancingGroup(Row, filled_by=("DescribeGroups rebalancing",)):
     late_clients: tuple[str, ...]  # the first three of them: client id, host and epoch
 
 
+class SharePartition(Row, filled_by=("DescribeShareGroupOffsets",)):
+    """A partition that members of a share group have and are not done with, as its coordinator reports it (Kafka 4.2)."""
+
+    sample: int
+    observer: str  # the coordinator
+    broker_id: int
+    group: str
+    topic: str
+    partition: int
+    start_offset: Long  # the first that is not processed; -1: none is stored, as nothing was processed yet
+    left: Long  # records that are not processed; -1: not known
+    members: int  # to which it is assigned
+    clients: tuple[str, ...]  # the first three of them: client id, host and epoch
+
+
 class GroupMember(Row, filled_by=("DescribeGroups",)):
     """A member of a consumer group, as its coordinator reports it; read only while replicas are offline."""
 

@@ -15,7 +15,7 @@ from kafka_audit.model.text import LONGEST, did_you_mean
 from kafka_audit.report.plain_text.lines import fault_shown, line_text
 from kafka_audit.report.symptoms import SymptomPage, symptom_pages
 from kafka_audit.report.symptoms.markdown import page_markdown
-from kafka_audit.report.symptoms.search import find_pages, is_clear
+from kafka_audit.report.symptoms.search import find_pages, is_clear, subject_elsewhere, title_of
 from kafka_audit.report.text import wrap
 from kafka_audit.says.catalogue import is_ordinary
 from kafka_audit.says.others import program_of
@@ -57,28 +57,40 @@ def explained(checks: Mapping[str, Check], words: str, *, width: int, color: boo
         return Explanation(check_text(find_check(checks, words), width=width, color=color))
     answers = read_pasted(words)
     known = [answer for answer in answers if answer.found or answer.below or fault_shown(answer)]
-    found = find_pages(words)
+    found, subject = find_pages(words), subject_elsewhere(words)
     if known:
-        page = _page_of_lines(words, answers)
+        page = _page_of_lines(words, answers, found)
         text = line_text(checks, answers, width=min(width, _WIDEST_PROSE))
         further = symptom_text(checks, page, width=width, color=color) if page else ""
         return Explanation(f"{text}\n\n{further}".rstrip())
     other = any(map(_of_another_program, answers)) or (_EXCEPTION.match(words) is not None and not _has_message(found, words))
-    if found and is_clear(words) and not other and not (name and _near(checks, words)):
-        return Explanation(symptom_text(checks, found[0], width=width, color=color, similar=found[1:4]))
-    if one_word and (not found or (name and _near(checks, words))):
+    if found and subject is None and is_clear(words) and not other and not (name and _near(checks, words)):
+        return Explanation(_page_text(checks, found, width=width, color=color))
+    if one_word and subject is None and (not found or (name and _near(checks, words))):
         return Explanation(check_text(find_check(checks, words), width=width, color=color))
+    return Explanation(_no_page(checks, answers, found, subject, width=min(width, _WIDEST_PROSE)), fits=False)
+
+
+def _no_page(
+    checks: Mapping[str, Check], answers: Sequence[ReadLine], found: Sequence[str], subject: str | None, *, width: int
+) -> str:
+    """Return what is said where no page fits: whose line it is, or what it is about, and the nearest pages."""
+    if subject is not None:
+        text = f"This is about {subject}, which an audit does not judge; Kafka's documentation has it."
+    elif any(map(_is_a_line, answers)):
+        text = line_text(checks, answers, width=width)
+    else:
+        text = _TYPE_MORE
     nearest = ("", "The nearest pages:", *_titles(found[:4])) if found and not any(map(_of_another_program, answers)) else ()
-    text = line_text(checks, answers, width=min(width, _WIDEST_PROSE)) if any(map(_is_a_line, answers)) else _TYPE_MORE
-    return Explanation("\n".join((f"No page fits. {text}", *nearest)), fits=False)
+    return "\n".join((f"No page fits. {text}", *nearest))
 
 
 _TYPE_MORE = "Type more of the message, or `kafka-audit explain` for the list of checks."
 
 
-def _page_of_lines(words: str, answers: Sequence[ReadLine]) -> SymptomPage | None:
+def _page_of_lines(words: str, answers: Sequence[ReadLine], slugs: Sequence[str]) -> SymptomPage | None:
     """Return the page of a line whose meaning is known, if there is one that has the message, or the text of the exception."""
-    page = next(iter(find_pages(words)), None)
+    page = next((symptom_pages().get(slug) for slug in slugs), None)
     known = [*answers[0].found, *(one for below in answers[0].below for one in below)]
     if page is None or len(answers) > 1 or not is_clear(words) or fault_shown(answers[0]):
         return None
@@ -95,9 +107,10 @@ _TELLING = 12  # characters of a message that others hardly have
 _EXCEPTION = re.compile(r"\s*(?:Caused by: )?[\w$.]{1,200}(?:Exception|Error): ")
 
 
-def _has_message(found: Sequence[SymptomPage], words: str) -> bool:
+def _has_message(slugs: Sequence[str], words: str) -> bool:
     """Return whether the first page has a part of the message of an exception: one that shares words with it is another fault."""
-    parts = (part.strip() for page in found[:1] for message in page.messages for part in message.split("…"))
+    pages = (symptom_pages()[slug] for slug in slugs[:1] if slug in symptom_pages())
+    parts = (part.strip() for page in pages for message in page.messages for part in message.split("…"))
     return any(len(part) >= _TELLING and part in words for part in parts)
 
 
@@ -139,20 +152,24 @@ def symptom_markdown(checks: Mapping[str, Check], page: SymptomPage) -> str:
     return page_markdown(page, checks, {code: check_summary(checks[code]) for code in page.codes})
 
 
-def symptom_text(
-    checks: Mapping[str, Check], page: SymptomPage, *, width: int, color: bool, similar: Sequence[SymptomPage] = ()
-) -> str:
-    """Return the page of an error message for a terminal, and the names of similar ones."""
+def _page_text(checks: Mapping[str, Check], slugs: Sequence[str], *, width: int, color: bool) -> str:
+    """Return the first of these pages for a terminal, and the names of the next ones."""
+    best, *next_ones = slugs
+    page = symptom_pages().get(best)
+    others = [slug for slug in next_ones if page is None or slug not in page.codes][:3]
+    text = symptom_text(checks, page, width=width, color=color) if page else check_text(checks[best], width=width, color=color)
+    return "\n".join((text, "", _strong("Similar", color=color), *_titles(others)) if others else (text,))
+
+
+def symptom_text(checks: Mapping[str, Check], page: SymptomPage, *, width: int, color: bool) -> str:
+    """Return the page of an error message for a terminal."""
     text = _FENCE.sub(lambda code: textwrap.indent(code[1], "    "), symptom_markdown(checks, page).removesuffix("\n"))
     text = _STRONG.sub(r"\1", _LINK.sub(r"\1", _MESSAGE.sub(r"- \1", text)))
-    lines = list(_rendered(text, min(width, _WIDEST_PROSE), color=color))[1:]
-    if similar:
-        lines += ["", _strong("Similar", color=color), *_titles(similar)]
-    return "\n".join(lines)
+    return "\n".join([*_rendered(text, min(width, _WIDEST_PROSE), color=color)][1:])
 
 
-def _titles(pages: Iterable[SymptomPage]) -> Iterator[str]:
-    return (f"  kafka-audit explain {page.slug:<26} {page.title}" for page in pages)
+def _titles(slugs: Iterable[str]) -> Iterator[str]:
+    return (f"  kafka-audit explain {slug:<26} {title_of(slug)}" for slug in slugs)
 
 
 def catalogue_text(checks: Mapping[str, Check], *, width: int, color: bool) -> str:

@@ -63,11 +63,22 @@ def fault_shown(answer: ReadLine) -> LogFault | None:
 def _fault(answer: ReadLine, fault: LogFault, width: int) -> Iterator[str]:
     """Yield what `kafka-audit logs` names by such a line."""
     values = {key: clean(value, _SHOWN) for key, value in (fault.values_in(answer.record.with_exceptions) or {}).items()}
-    node = {"node": "the node", "peer": f"node {values.get('other', '')}"}
+    by_any = _is_of_any_program(answer)
+    node = {"node": "the process" if by_any else "the node", "peer": f"node {values.get('other', '')}"}
     yield f"It shows: {our_line(fault.headline_of({**values, **node}), LONGEST_HEADLINE)}"
     yield ""
     yield from wrap(our_line(with_values(fault.why, {**values, **node}), _LONGEST_WHY), width, _INDENT, _INDENT)
+    if by_any:
+        yield from wrap(
+            "Any program may have such a line, not a broker alone: this one does not say whose it is.", width, _INDENT, _INDENT
+        )
     yield from wrap("Steps       kafka-audit logs FILE", width, _INDENT, _HANGING)
+
+
+def _is_of_any_program(answer: ReadLine) -> bool:
+    """Return whether no logger of Kafka wrote a line, but Java, or what processes run in."""
+    program, of_java = program_of(answer.record), [one for one in (*answer.found, *sum(answer.below, ())) if one.since == "j"]
+    return bool((program and program.around) or of_java) and all(one.level == "T" for one in answer.found)
 
 
 def _template(checks: Mapping[str, Check], template: Template, width: int) -> Iterator[str]:

@@ -79,6 +79,13 @@ def symptom_pages() -> Mapping[str, SymptomPage]:
     return found
 
 
+@cache
+def elsewhere() -> Mapping[str, Mapping[str, Any]]:
+    """Return the subjects that no page is about, by their slugs: a `title` and the words that people have `typed`."""
+    found: Mapping[str, Mapping[str, Any]] = package_yaml(__name__, "elsewhere.yaml")
+    return found
+
+
 def spellings(name: str) -> tuple[str, ...]:
     """Return an error of Kafka's protocol as tools, clients in Go and Node.js, Java and Python spell it: FOO_BAR, FooBar, ….
 

@@ -1,4 +1,6 @@
-"""Search of the pages by words as people type them: a title, a line of a log, a part of a stack trace.
+"""Search of the pages by words as people type them: a title, a line of a log, part of a stack trace, a fault in their own words.
+
+A page is one of an error message, by its slug, or one of a check, by its code.
 
 The documentation site searches the same data by the same rules, in docs/site/static/messages.js.
 """
@@ -8,15 +10,17 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from itertools import pairwise
 from statistics import mean
 from typing import Any
 
-from kafka_audit.report.symptoms import SymptomPage, spellings, symptom_pages
+from kafka_audit.checks import Check, catalogue
+from kafka_audit.model.finding import Status
+from kafka_audit.report.symptoms import SymptomPage, elsewhere, spellings, symptom_pages
 
 _LONGEST = 4000  # characters of what was typed that are read
-_ENDING = re.compile(r"(?<=\w{3})(?:ing|ed|es|e|s)$", re.ASCII)  # move, moves, moved and moving are one word
+_ENDING = re.compile(r"(?<=\w{3})(?:ing|ed|es|ions?|e|s)$", re.ASCII)  # move, moves, moved and moving are one word
 _STEM = 6  # letters that tell words apart: connecting, connection, connected
 _WORD = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|-1\b|\b\d{1,3}\b", re.ASCII)  # as in JavaScript
 _NAME_OF_ERROR = re.compile(r"[A-Za-z]\w+", re.ASCII)
@@ -24,9 +28,11 @@ _SUFFIXES = ("err", "error", "exception")  # with which languages mark the name 
 _COMMON = frozenset(
     re.findall(
         r"\w+",
-        """a an and any apache are as at be been but by can cannot common do does doing error errors exception for from get
-        getting has have how i if in info into is issue it its java kafka lang my no not of on one or org problem so
-        that the their then there this to via warn was we what when which while why will with you your""",
+        """a after again all also am an and any apache are as at be because been being between both but by can cannot common do
+        does doing even every error errors exception for from get gets getting got had has have how i if in info into is issue
+        it its java just kafka keep keeps lang lot many me my no not of on one or org our problem really same see seem seems so
+        some still that the their them then there they this to too use used uses using very via warn was we were what when where
+        which while who why will with you your""",
     )
 )
 _PLACES = frozenset(
@@ -35,11 +41,17 @@ _PLACES = frozenset(
 """Words that people add to any message, because they say where it appears. They count less."""
 
 _PLACE = 2 / 3
-_TITLE, _MESSAGE, _TYPED, _PROSE = 2.0, 2.0, 3.0, 0.5
+_TITLE, _MESSAGE, _TYPED, _PROSE = 2.0, 2.0, 2.0, 0.5
 _PAIR, _NAME = 1.2, 6.0
-"""What a word counts in the parts of a page: people's own words most, because they say what a message leads to."""
+"""What a word counts in the parts of a page."""
 
-_ENOUGH_TIMES, _BY_LENGTH = 1.0, 0.5
+_PHRASE = 2.0
+"""What the title or phrase of a page counts that shares most with what was typed: words that stand together say more."""
+
+_OF_A_CHECK = 0.8
+"""What words count in the page of a check: that of a message leads to several checks, and says which."""
+
+_ENOUGH_TIMES, _BY_LENGTH = 1.0, 0.25
 """How soon a word that is in many lines of a part counts no more, and how much a long part needs more of it (BM25)."""
 
 _ENOUGH, _ENOUGH_OF_ONE = 7.0, 5.0
@@ -48,37 +60,75 @@ _ENOUGH, _ENOUGH_OF_ONE = 7.0, 5.0
 _CLEAR, _CLEARLY_MORE = 14.0, 1.5
 """From which score the best page fits; below, its score must be so many times that of the second one."""
 
-_FITS = 9.0
-"""What a score must be, times the share of the typed words that are on the page: long texts about other things share some."""
+_NEARLY = 0.7
+"""How much of the score of a check a page needs that leads to it."""
+
+_FITS, _FITS_A_CHECK = 11.0, 16.0
+"""What a score must be, times the share of the typed words that are on the page: long texts about other things share some.
+
+A check needs more: it has no message that could be quoted.
+"""
 
 
-def find_pages(typed: str) -> tuple[SymptomPage, ...]:
-    """Return the pages that have the words, the best first; none if none has enough of them."""
-    pages, scores = symptom_pages(), _scores(typed)
+def find_pages(typed: str) -> tuple[str, ...]:
+    """Return the slugs and codes of the pages that have the words, the best first; none if none has enough of them."""
     enough = _ENOUGH if len(set(_words(typed[:_LONGEST]))) > 1 else _ENOUGH_OF_ONE
-    found = sorted((slug for slug in pages if scores[slug] >= enough), key=lambda slug: -scores[slug])
-    return tuple(pages[slug] for slug in found)
+    scores = _scores(typed)
+    return tuple(slug for slug in _ranked(scores) if scores[slug] >= enough and slug not in elsewhere())
+
+
+def _ranked(scores: Mapping[str, float]) -> list[str]:
+    """Return the pages, the best first; before that of a check is one of a message that leads to it and fits nearly as well."""
+    ranked = sorted(scores, key=lambda slug: -scores[slug])
+    best, pages = ranked[0], symptom_pages()
+    leads = (slug for slug in ranked[1:4] if slug in pages and best in pages[slug].codes)
+    first = next((slug for slug in leads if scores[slug] >= _NEARLY * scores[best]), None)
+    return ranked if first is None else [first, *(slug for slug in ranked if slug != first)]
+
+
+def subject_elsewhere(typed: str) -> str | None:
+    """Return the subject that was typed if no page is about it: the words of a subject fit better than any page."""
+    best = _ranked(_scores(typed))[0]
+    return _index()[best].title if best in elsewhere() and is_clear(typed) else None
+
+
+def title_of(slug: str) -> str:
+    """Return the title of a page of `find_pages`: the message, or the fault."""
+    return _index()[slug].title
 
 
 def is_clear(typed: str) -> bool:
-    """Return whether the best page fits what was typed: it is not just the nearest of several, and has enough of the words."""
+    """Return whether the best page, or subject, fits what was typed: it is not just the nearest of several, and has the words."""
     scores = _scores(typed)
-    slug = max(scores, key=scores.__getitem__)
-    best, second, *_ = sorted(scores.values(), reverse=True)
+    best, second = _ranked(scores)[:2]
     words = set(_words(typed[:_LONGEST]))
-    share = sum(word in _index()[slug].words for word in words) / max(len(words), 1)
-    return share * best >= _FITS and (best >= _CLEAR or best >= _CLEARLY_MORE * second)
+    share = sum(word in _index()[best].words for word in words) / max(len(words), 1)
+    clearly = scores[best] >= _CLEAR or scores[best] >= _CLEARLY_MORE * scores[second] or _leads(best, second)
+    return share * scores[best] >= (_FITS if best in symptom_pages() else _FITS_A_CHECK) and clearly
+
+
+def _leads(page: str, other: str) -> bool:
+    """Return whether one of two pages leads to the other: both are answers."""
+    pages = symptom_pages()
+    return any(one in pages and two in pages[one].codes for one, two in ((page, other), (other, page)))
 
 
 def _scores(typed: str) -> dict[str, float]:
-    asked, names = list(_words(typed[:_LONGEST])), set(_names(typed[:_LONGEST]))
-    words, pairs = set(asked), set(pairwise(asked))
+    asked = list(_words(typed[:_LONGEST]))
+    words, pairs, names = set(asked), set(pairwise(asked)), {*_names(typed[:_LONGEST]), tuple(asked)}
     return {
         slug: sum(page.words.get(word, 0.0) for word in words)
         + sum(page.pairs.get(pair, 0.0) for pair in pairs)
         + sum(page.names.get(name, 0.0) for name in names)
+        + page.factor * _PHRASE * max((_shared(words, phrase) for phrase in page.phrases), default=0.0)
         for slug, page in _index().items()
     }
+
+
+def _shared(words: Collection[str], phrase: Collection[str]) -> float:
+    """Return how rare the words are that a phrase shares, times the share of it that they are; one of several is nothing."""
+    shared = [_rare()[word] for word in phrase if word in words]
+    return sum(shared) * len(shared) / len(phrase) if len(shared) > 1 or len(phrase) == 1 else 0.0
 
 
 def _words(text: str) -> Iterator[str]:
@@ -88,8 +138,24 @@ def _words(text: str) -> Iterator[str]:
             yield _stem(word)
 
 
+@lru_cache(maxsize=8192)
 def _stem(word: str) -> str:
-    return _ENDING.sub("", word)[:_STEM]
+    stem = _ENDING.sub("", word)[:_STEM]
+    return _ALIKE.get(stem, stem)
+
+
+_ALIKE = {
+    word: words[0]
+    for words in (
+        ("stuck", "hang", "hung", "stall", "frozen", "foreve", "endles", "stand"),
+        ("rack", "zone", "az"),
+        ("certif", "cert"),
+        ("down", "dead", "die", "died", "crash"),
+        ("direct", "dir", "folder"),
+    )
+    for word in words[1:]
+}
+"""Stems of words that people use for the same thing, each with the one that stands for all of them."""
 
 
 def _names(text: str) -> Iterator[tuple[str, ...]]:
@@ -101,8 +167,11 @@ def _names(text: str) -> Iterator[tuple[str, ...]]:
 
 @dataclass(frozen=True, kw_only=True)
 class _Indexed:
-    """What words, pairs of words side by side in a message, and messages that are one name count for a page."""
+    """What words, pairs of words side by side, and whole messages, such as the name of an error, count for a page."""
 
+    title: str
+    factor: float  # that all counts
+    phrases: Collection[Collection[str]]
     words: Mapping[str, float]
     pairs: Mapping[tuple[str, str], float]
     names: Mapping[tuple[str, ...], float]
@@ -111,37 +180,72 @@ class _Indexed:
 @cache
 def _index() -> Mapping[str, _Indexed]:
     """Return the weights of all pages: the rarer among pages, the more."""
-    lines = {slug: _lines(page) for slug, page in symptom_pages().items()}
+    titles = {slug: page.title for slug, page in symptom_pages().items()}
+    faults = {code: check.doc.partition("\n\n")[0].replace("\n", " ") for code, check in catalogue().items()}
+    subjects = {slug: subject["title"] for slug, subject in elsewhere().items()}
+    return (
+        _weighed(titles, _lines_of_messages(), 1.0)
+        | _weighed(faults, _lines_of_checks(), _OF_A_CHECK)
+        | _weighed(subjects, _lines_of_subjects(), _OF_A_CHECK)
+    )
+
+
+def _weighed(titles: Mapping[str, str], lines: Mapping[str, tuple[list[str], ...]], factor: float) -> dict[str, _Indexed]:
+    """Return the weights of pages of one kind; all that they have counts `factor` times."""
     parts = {
         slug: [Counter(word for line in part for word in set(_words(line))) for part in page] for slug, page in lines.items()
     }
-    average = [mean(part.total() for part in column) for column in zip(*parts.values(), strict=True)]
-    rarity = _rarity({slug: {word for part in page for word in part} for slug, page in parts.items()})
+    average = [mean(part.total() for part in column) or 1 for column in zip(*parts.values(), strict=True)]
     places = {_stem(word) for word in _PLACES}
     pairs = {
         slug: {pair for part in page[:3] for line in part for pair in pairwise(_words(line))} for slug, page in lines.items()
     }
     pair_rarity = _rarity(pairs)
-    names = {slug: _names_of(page) for slug, page in symptom_pages().items()}
+    names = {slug: _names_of(page) for slug, page in symptom_pages().items() if slug in lines}
     name_rarity = _rarity(names)
     found: dict[str, _Indexed] = {}
-    for slug in lines:
+    for slug, counters in parts.items():
         words: dict[str, float] = {}
-        for part, weight, usual in zip(parts[slug], (_TITLE, _MESSAGE, _TYPED, _PROSE), average, strict=True):
+        for part, weight, usual in zip(counters, (_TITLE, _MESSAGE, _TYPED, _PROSE), average, strict=True):
             long = _ENOUGH_TIMES * (1 - _BY_LENGTH + _BY_LENGTH * part.total() / usual)
             for word, times in part.items():
-                counted = weight * times * (1 + _ENOUGH_TIMES) / (times + long)
-                words[word] = words.get(word, 0.0) + counted * rarity[word] * (_PLACE if word in places else 1)
+                counted = factor * weight * times * (1 + _ENOUGH_TIMES) / (times + long)
+                words[word] = words.get(word, 0.0) + counted * _rare()[word] * (_PLACE if word in places else 1)
         found[slug] = _Indexed(
+            title=titles[slug],
+            factor=factor,
+            phrases=sorted({tuple(dict.fromkeys(_words(line))) for part in lines[slug][::2] for line in part} - {()}),
             words=words,
-            pairs={pair: _PAIR * pair_rarity[pair] for pair in sorted(pairs[slug])},
-            names={name: _NAME * name_rarity[name] for name in names[slug]},
+            pairs={pair: factor * _PAIR * pair_rarity[pair] for pair in sorted(pairs[slug])},
+            names={name: _NAME * name_rarity[name] for name in names.get(slug, ())},
         )
     return found
 
 
+@cache
+def _rare() -> Mapping[str, float]:
+    """Return how rare each word is among the pages of messages; of others among those of checks, and then among subjects."""
+    found: dict[str, float] = {}
+    for lines in (_lines_of_subjects(), _lines_of_checks(), _lines_of_messages()):
+        found |= _rarity(
+            {slug: {word for part in page for line in part for word in _words(line)} for slug, page in lines.items()}
+        )
+    return found
+
+
+def _lines_of_messages() -> dict[str, tuple[list[str], ...]]:
+    return {slug: _lines(page) for slug, page in symptom_pages().items()}
+
+
+def _lines_of_checks() -> dict[str, tuple[list[str], ...]]:
+    return {code: _lines_of_check(check) for code, check in catalogue().items()}
+
+
+def _lines_of_subjects() -> dict[str, tuple[list[str], ...]]:
+    return {slug: ([subject["title"]], [], subject["typed"], []) for slug, subject in elsewhere().items()}
+
+
 def _lines(page: SymptomPage) -> tuple[list[str], ...]:
-    """Return the parts of a page: its title, its messages, what else people type, and its prose."""
     names = (name for names in page.errors.values() for name in names)
     typed = [words for line in page.typed for words in re.split("[,;] ", line)]
     prose = [page.means, page.normal, page.disagree, str(page.decide)]
@@ -153,9 +257,19 @@ def _lines(page: SymptomPage) -> tuple[list[str], ...]:
     )
 
 
+def _lines_of_check(check: Check) -> tuple[list[str], ...]:
+    """Return the parts of the page of a check without its prose, which speaks of all that the fault brings or looks like."""
+    says = _VALUE.sub(" ", check.says.get(Status.FAIL, ""))
+    return ([check.doc.partition("\n\n")[0], check.name], [says], [*check.typed], [])
+
+
+_VALUE = re.compile(r"\{[^{}]*\}")
+
+
 def _names_of(page: SymptomPage) -> set[tuple[str, ...]]:
     errors = (spelling for names in page.errors.values() for name in names for spelling in spellings(name))
-    return {name for text in (*page.messages, *errors) if _NAME_OF_ERROR.fullmatch(text) for name in _names(text)}
+    found = {name for text in (*page.messages, *errors) if _NAME_OF_ERROR.fullmatch(text) for name in _names(text)}
+    return found | {words for text in (page.title, *page.kafka, *page.clients) if (words := tuple(_words(text)))}
 
 
 def _rarity(parts: Mapping[str, Collection[Any]]) -> Mapping[Any, float]:
@@ -174,11 +288,19 @@ def search_data() -> dict[str, Any]:
         "common": sorted(_COMMON),
         "longest": _LONGEST,
         "stem": _STEM,
+        "alike": _ALIKE,
+        "nearly": _NEARLY,
+        "phrase": _PHRASE,
+        "rare": _rare(),
         "enough": [_ENOUGH, _ENOUGH_OF_ONE],
         "pages": [
             {
                 "slug": slug,
-                "title": symptom_pages()[slug].title,
+                "title": page.title,
+                "codes": symptom_pages()[slug].codes if slug in symptom_pages() else (),
+                "elsewhere": slug in elsewhere(),
+                "factor": page.factor,
+                "phrases": page.phrases,
                 "words": page.words,
                 "pairs": {" ".join(pair): weight for pair, weight in page.pairs.items()},
                 "names": {" ".join(name): weight for name, weight in page.names.items()},

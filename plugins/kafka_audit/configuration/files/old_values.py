@@ -1,0 +1,67 @@
+"""Values of Bitnami's chart of Kafka before 32: settings in camel case, and texts with settings. Pure.
+
+What its templates of that time add is not known, so these values are judged by what they say themselves.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+
+import yaml
+
+from kafka_audit.configuration.definitions import definitions
+from kafka_audit.configuration.files import environment, java, setting_names, yaml_nodes
+from kafka_audit.configuration.files.described import Described, described
+from kafka_audit.configuration.files.java import Property
+from kafka_audit.configuration.files.values_tree import Values
+from kafka_audit.model.linted import Remark
+
+_OLD = re.compile(
+    r"(?:autoCreateTopics|deleteTopic)Enable|logFlushInterval\w+|logRetention\w+|allowPlaintextListener|interBrokerListenerName"
+    r"|offsetsTopicReplicationFactor|transactionStateLog\w+"
+)
+_RELEASE = "3.3.2"
+_BY_OTHER_NAMES = {"maxMessageBytes": "message.max.bytes", "logsDirs": "log.dirs"}
+_TEXTS = ("config", "extraConfig")
+
+
+def is_old(root: Mapping[str, yaml.Node]) -> bool:
+    """Return whether values are those of such a chart."""
+    return any(map(_OLD.fullmatch, root))
+
+
+def described_old_values(root: Mapping[str, yaml.Node], line: int, subchart: str) -> Described:
+    """Return the brokers of these values as one, with their number.
+
+    Args:
+        root: the values.
+        line: the first line of the document.
+        subchart: the name below which they are, "" where they are those of the document.
+    """
+    values, found = Values(root, {}, line), dict[str, Property]()
+    fields = {}
+    for field, node in root.items():
+        key = _BY_OTHER_NAMES.get(field) or re.sub("[A-Z]", lambda match: f".{match[0].lower()}", field)
+        text = ",".join(yaml_nodes.text(item) or "" for item in yaml_nodes.items(node)) or yaml_nodes.text(node)
+        if key in definitions(_RELEASE) and text:
+            found[key], fields[key] = Property(key, text.removeprefix("_"), yaml_nodes.line(node)), field
+    for field in _TEXTS:
+        first = values.line(field) if getattr(values.node(field), "style", None) == "|" else values.line(field) - 1
+        for key, setting in java.parse_properties((yaml_nodes.text(values.node(field)) or "").encode()).items():
+            found[key] = replace(setting, line=first + setting.line)
+    for item in yaml_nodes.items(values.node("extraEnvVars")):
+        variable = yaml_nodes.mapping(item)
+        name, value = yaml_nodes.text(variable.get("name")) or "", yaml_nodes.text(variable.get("value"))
+        if name.startswith("KAFKA_CFG_") and value is not None:
+            key = name.removeprefix("KAFKA_CFG_").lower().replace("_", ".")
+            found[key] = Property(key, value, yaml_nodes.line(variable["value"]))
+    counts = [values.number(path) for path in ("controller.replicaCount", "broker.replicaCount", "replicaCount")]
+    pods = sum(filter(None, counts))
+    below = f"{subchart}." if subchart else ""
+    names = setting_names.of_older_bitnami({key: f"{below}{field}" for key, field in fields.items()})
+    text = "values of Bitnami's chart before 32: judged by what they say themselves; `helm template` shows all"
+    broker = environment.in_part(described(found, f"values of {subchart or 'kafka'}", names))
+    remarks = (Remark(line=line, text=text), *broker.remarks)
+    tag = values.text("image.tag")
+    image = f"bitnami/kafka:{tag}" if tag else None
+    return replace(broker, image=image, replicas=pods, cluster=f"values/{line}" if pods else "", remarks=remarks)
