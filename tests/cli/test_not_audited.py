@@ -1,12 +1,15 @@
 """The commonest first run: a wrong address."""
 
 import socket
+from types import SimpleNamespace
 
 import pytest
+from msgspec import structs
 
 from incidents.case_files import judged_case
 from kafka_audit.cli import main
-from kafka_audit.cli.printing.rendering import as_typed
+from kafka_audit.cli.printing.rendering import as_typed, write_not_audited
+from kafka_audit.model.report import UnansweredRead
 from report.conftest import documented
 from reported import report_of
 
@@ -32,6 +35,22 @@ def test_a_second_run_at_the_wrong_address_is_no_outage_either(closed, tmp_path,
     for _ in range(2):
         assert main(["run", "--bootstrap", closed, "--out", str(tmp_path), "--quiet"]) == 3
         assert capsys.readouterr().out.startswith("Not audited:")
+
+
+@pytest.mark.parametrize(
+    ("port", "says"), [(9092, "It is broker 1 of prod, by the audit s1. Ask another: --bootstrap b2:9092"), (9093, "")]
+)
+def test_an_address_that_an_audit_of_a_cluster_has_is_named(port, says, capsys):
+    report = report_of(documented(judged_case("cut_off", "all_brokers"))[0])
+    known = structs.replace(
+        report, matrix=structs.replace(report.matrix, endpoints={"1": "A://x:1, B://b1:9092", "2": "B://b2:9092"})
+    )
+    read = UnansweredRead(observer="broker@x", broker=None, operation="Metadata", target=f"b1:{port}", error="refused")
+    silent = structs.replace(report, coverage=structs.replace(report.coverage, answered=0, unknown=(read,)))
+    write_not_audited(silent, SimpleNamespace(snapshots=lambda: {"prod": ["s1"]}, report=lambda _: known))
+    out = capsys.readouterr().out
+    assert out.startswith("Not audited: ")
+    assert (out.splitlines()[-1] == says) if says else ("It is" not in out)
 
 
 @pytest.mark.parametrize("command", [["snapshot"], ["watch", "--for", "1"], ["what-if", "--without", "broker:1", "--quiet"]])

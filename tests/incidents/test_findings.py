@@ -288,6 +288,21 @@ def test_what_is_one_finding_of_several_brokers_is_the_same_of_each(before, now,
     assert {finding.resource.name: finding.lifecycle.value for finding in found} == expected
 
 
+@pytest.mark.parametrize("place", ["broker/2", "broker/2/listener/PLAINTEXT"])
+def test_a_group_that_one_broker_leaves_is_not_new(place):
+    told = report_of([judgement("KA105", "cluster", evidence=TOGETHER)])
+    now = [judgement("KA105", "cluster", evidence={"brokers": (0, 1)}), judgement("KA105", place, "UNKNOWN")]
+    for found in (concluded(now, report=told), concluded(now[::-1], report=told)):
+        states = {finding.resource.name: finding.lifecycle for finding in found}
+        assert states == {"cluster": Lifecycle.ONGOING, place: Lifecycle.INCOMPARABLE}
+
+
+def test_a_group_of_parts_of_brokers_is_not_new():
+    parts = [judgement("KA105", f"broker/{broker}/listener/PLAINTEXT") for broker in range(3)]
+    (found,) = concluded([judgement("KA105", "cluster", evidence=TOGETHER)], report=report_of(parts))
+    assert found.lifecycle is Lifecycle.ONGOING
+
+
 def test_what_was_inferred_ends_also_when_its_signs_were_blind_for_a_while():
     blind = [judgement("KA105", "broker/2", "UNKNOWN"), judgement("KA601", "broker/2", "UNKNOWN")]
     told = report_of(blind, incident_of(confidence="inferred"))

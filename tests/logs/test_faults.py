@@ -41,6 +41,18 @@ def test_the_same_log_behind_a_container_names_it_too(name):
     assert len(document["risks"]) == (CASES[name].get("risk", "none") != "none")
 
 
+RISKS = [name for name, case in CASES.items() if case.get("risk", "none") != "none"]
+
+
+@pytest.mark.parametrize("name", RISKS)
+def test_a_risk_of_several_nodes_is_said_once(name):
+    lines = CASES[name]["log"].splitlines()
+    (risk,) = diagnosed("".join(f"kafka-{node}  | {line}\n" for node in (7, 8) for line in lines))["risks"]
+    headline = risk["headline"].lower()
+    assert headline.count("kafka-7") == headline.count("(also kafka-8)") <= 1
+    assert headline.count("kafka-8") == headline.count("(also kafka-8)")
+
+
 @pytest.mark.parametrize("name", [name for name in CASES if "KafkaServer id=2] Fatal" in CASES[name]["log"]])
 def test_a_start_that_went_well_afterwards_makes_it_past(name):
     started = "[2026-11-29 11:00:00,000] INFO [KafkaServer id=2] started (kafka.server.KafkaServer)\n"

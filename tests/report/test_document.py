@@ -29,6 +29,24 @@ def test_a_document_is_valid_also_after_a_round_through_json(audited, family, na
 
 
 @pytest.mark.parametrize(
+    ("family", "name", "waits_for"),
+    [
+        ("cut_off", "a_host_does_not_reach_what_it_did_before", "a connection from broker 1 to broker 2 (KA302)"),
+        ("in_progress", "kraft_still_catches_up", ""),  # nothing measured that a connection is missing
+    ],
+)
+def test_a_copy_that_does_not_move_waits_for_the_connection_that_fails(audited, family, name, waits_for):
+    document, _ = audited(family, name)
+    assert {row["waits_for"] for row in document["progress"] if row["kind"] == "catch_up"} == {waits_for}
+
+
+def test_brokers_that_are_not_there_are_counted(audited):
+    document, _ = audited("refused", "a_file_that_kafka_refuses")
+    assert document["matrix"]["absent"] == [2]
+    assert audited("cut_off", "one_broker_measured")[0]["matrix"]["absent"] == []
+
+
+@pytest.mark.parametrize(
     "spoil",
     [
         lambda d: d.pop("coverage"),

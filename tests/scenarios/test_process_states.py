@@ -79,7 +79,7 @@ def test_a_broker_that_is_gone_is_named_by_what_ended_it(cluster, audits):
 
     broker.stop()
     gone(cluster)
-    named("stopped", "Broker 2 was stopped on purpose", "Start broker 2 when the work")
+    named("stopped", "Broker 2 was stopped by SIGTERM", "Start broker 2, unless")
     healed()
 
     broker.stop(hard=True)
@@ -121,4 +121,4 @@ def test_one_that_hangs_is_named_and_so_is_a_controller_that_was_stopped(cluster
     controller.await_end()
     time.sleep(12)
     first = audits.by_command("logged", "--all").report["incidents"][0]
-    assert (first["cause"], first["headline"]) == (CODE, f"Controller {node} was stopped on purpose")
+    assert (first["cause"], first["headline"]) == (CODE, f"Controller {node} was stopped by SIGTERM")

@@ -170,7 +170,7 @@ def _facts(event: AlertEvent, document: Report | None, incident: ReportedInciden
         if groups := _groups(document, lifecycle):
             yield f"{lifecycle.upper():<9}{groups}"
     coverage, unknown = document.coverage, document.counts.UNKNOWN
-    not_known = f"; {counted(unknown, 'check')} not known" if unknown else ""
+    not_known = f"; {counted(unknown, 'result')} not known" if unknown else ""
     yield f"{'COVERAGE':<9}{coverage.answered} of {coverage.asked} reads answered{not_known}"
 
 

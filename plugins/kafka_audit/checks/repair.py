@@ -6,11 +6,16 @@ from kafka_audit.checks import ClusterView
 from kafka_audit.checks.incident import Case
 from kafka_audit.cluster.answers.reads import addresses_of
 from kafka_audit.cluster.listeners.endpoints import AdvertisedEndpoint
+from kafka_audit.cluster.releases import releases
+from kafka_audit.configuration.definitions import version_numbers
 from kafka_audit.model.addresses.advertised_listeners import parts
 from kafka_audit.model.commands import Command, CommentLine, Line, command, remark, setting
 from kafka_audit.model.finding import Step
 from kafka_audit.model.tables import EligibleReplicas, SourceRead
 from kafka_audit.model.text import brokers, listing
+
+_ELIGIBLE = (4, 0)
+"""The release from which on Kafka has eligible leader replicas."""
 
 
 def connect_commands(endpoints: tuple[AdvertisedEndpoint, ...], limit: int = 10) -> tuple[Command, ...]:
@@ -64,7 +69,7 @@ def prove(case: Case) -> Step:
     codes = sorted({root.code for root in case.roots})
     return Step(
         kind="prove",
-        text=f"Audit again with the same options: exit 0, and {listing(codes)} resolved.",
+        text=f"Audit again with the same options: {listing(codes)} resolved; exit 0 when no other incident is left.",
         # No options: another store has no earlier report, so that nothing would be resolved in it.
         commands=(command("kafka-audit run {cluster}", cluster=case.view.snapshot.cluster),),
     )
@@ -85,15 +90,23 @@ def last_in_sync(case: Case, them: str) -> tuple[Step, ...]:
     )
     if not case.view.kraft:
         return steps
-    text = (
-        "See which brokers hold every acknowledged record. With eligible leader replicas (Kafka 4.0 and later) a broker in `Elr` "
-        "does, although the ISR does not list it: start it first."
-    )
+    text = "See which brokers hold every acknowledged record: those in `Isr`."
+    if _may_have_eligible_replicas(case.view):
+        text = (
+            "See which brokers hold every acknowledged record. With eligible leader replicas (Kafka 4.0 and later) a broker in "
+            "`Elr` does, although the ISR does not list it: start it first."
+        )
     eligible = {broker for row in case.view.newest(EligibleReplicas) if row.leader is None for broker in row.eligible}
     if eligible:
         text += f" Here: {brokers(eligible)}."
     commands = (command("kafka-topics.sh --bootstrap-server BROKER:9092 --describe --unavailable-partitions"),)
     return (Step(kind="see", text=text, commands=commands), *steps)
+
+
+def _may_have_eligible_replicas(view: ClusterView) -> bool:
+    """Return whether a broker is of Kafka 4.0 or later, or of a release that is not known."""
+    known = [releases(view, broker) for broker in view.brokers]
+    return not known or any(not found or version_numbers(found[-1]) >= _ELIGIBLE for found in known)
 
 
 def zookeeper_address(view: ClusterView) -> str:

@@ -105,7 +105,7 @@ def run_command(arguments: argparse.Namespace) -> int:
         shown = document if arguments.cluster is not None else rendering.as_typed(document, arguments.typed)
         rendering.write_report(shown, arguments.format.page, full=arguments.all)
     else:
-        rendering.write_not_audited(document)
+        rendering.write_not_audited(document, History(root))
         return gate.FAILED
     code, sentence = gate.evaluate_gate(document, arguments.fail_on, arguments.min_coverage)
     if arguments.cluster is None and arguments.save_config is None and is_first and not arguments.quiet:

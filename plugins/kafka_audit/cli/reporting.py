@@ -93,8 +93,8 @@ def _what_came_after(store: Store, document: Report) -> str:
     newest = next(read_digests(history, sorted(later, reverse=True)), None)
     if newest is None:
         return ""
-    cause = document.incidents[0].cause if document.incidents else None
-    after = timeline.what_came_after(cause, read_digests(history, sorted(later)))  # read until one shows that it is over
+    causes = [incident.cause for incident in document.incidents]
+    after = timeline.what_came_after(causes, read_digests(history, sorted(later)))  # read until one shows that it is over
     return f"{after} The newest is {newest.snapshot_id}."
 
 

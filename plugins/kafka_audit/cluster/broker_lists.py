@@ -81,17 +81,21 @@ def newest_lists(lists: tuple[BrokerList, ...]) -> tuple[BrokerList, ...]:
 
 def _names(samples: Samples, sample: int | None, views: tuple[BrokerView, ...]) -> Mapping[tuple[str, int], str]:
     """Return who holds each view, by address and broker id: the id, or the address of a broker whose id is unknown."""
-    answered = unregistered(samples, sample)
+    answered = answering(samples, sample)
     found = {}
     for view in views:
-        broker = view.broker_id if view.broker_id != -1 else answered.get(view.address)
+        broker = answered.get((view.broker_id, view.address), None if view.broker_id == -1 else view.broker_id)
         found[view.address, view.broker_id] = view.address if broker is None else str(broker)
     return found
 
 
-def unregistered(samples: Samples, sample: int | None) -> Mapping[str, int | None]:
-    """Return who answers at each address of the cluster file that no broker registered."""
-    return {row.address: row.answered_by for row in samples.at(BrokerIdentity, sample) if row.broker_id < 0}
+def answering(samples: Samples, sample: int | None) -> Mapping[tuple[int, str], int]:
+    """Return which broker answers where another one, or none, is registered, by the id that was meant and the address."""
+    return {
+        (row.broker_id, row.address): row.answered_by
+        for row in samples.at(BrokerIdentity, sample)
+        if row.answered_by not in {None, row.broker_id}
+    }
 
 
 def _listed(samples: Samples) -> Mapping[str, Mapping[int, ViewBroker]]:

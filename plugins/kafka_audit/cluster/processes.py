@@ -4,6 +4,7 @@ A log says how a process ended only by what it wrote last. That it ended without
 refuses connections; without that, the state is unknown. A process that answers, or fetches the metadata log, runs.
 """
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -54,11 +55,12 @@ _SOON_MS, _AT_START_MS, _NEAR_MS = 120_000, 180_000, 300_000  # a log that goes 
 _RESTART_MS = 10_000  # after a kill, a process that is started again logs within less
 _LOOP, _LOOP_MS = 3, 900_000  # starts in a row within so long are a loop
 _Run = ProcessRun[ProcessLine]
+_BY = re.compile(r"due to signal (SIG[A-Z]{1,9})")
 _WORDS = {
     ProcessState.LOOPS: "ends again after each start",
     ProcessState.STARTING: "has not come up yet: it is still starting",
     ProcessState.RECOVERING: "is recovering its logs",
-    ProcessState.STOPPED: "was stopped on purpose",
+    ProcessState.STOPPED: "was shut down",
     ProcessState.KILLED: "was killed without a word",
     ProcessState.HUNG: "hangs: it holds its port and answers nothing",
 }
@@ -103,6 +105,9 @@ class Process:
             values = {key: clean(value) for key, value in self.values.items()}
             return our_line(self.fault.headline_of({**values, "node": who}), LONGEST_HEADLINE)
         words = _WORDS.get(self.state, self.state.value)
+        signals = [match[1] for line in self.lines if (match := _BY.search(line.text))]
+        if self.state is ProcessState.STOPPED and signals:
+            words = f"was stopped by {signals[0]}"
         if self.done is not None:
             words += f": {self.done[0]} of {self.done[1]} are loaded"
         elif self.starts is not None:

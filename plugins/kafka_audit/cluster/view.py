@@ -16,7 +16,6 @@ from kafka_audit.cluster.answers.gaps import Gap, MinIsrGap, min_isr_gap
 from kafka_audit.cluster.answers.log_lines import LogLines
 from kafka_audit.cluster.answers.observers import Observer
 from kafka_audit.cluster.answers.reads import Reads
-from kafka_audit.cluster.broker_lists import unregistered
 from kafka_audit.cluster.disagreements import Claim, Disagreement
 from kafka_audit.cluster.features import Feature, cluster_features
 from kafka_audit.cluster.listeners import endpoints, probes
@@ -33,6 +32,7 @@ from kafka_audit.cluster.views import HeldView, Moments
 from kafka_audit.compare.addresses import HostPort, address_text
 from kafka_audit.differences.found import Differences
 from kafka_audit.differences.tables import DIFFERENCES, ListAge, ViewDifference
+from kafka_audit.model.addresses.advertised_listeners import entries
 from kafka_audit.model.addresses.voters import voter_addresses
 from kafka_audit.model.cluster import WORKER
 from kafka_audit.model.finding import Confidence, Judgement, Severity, Status
@@ -287,9 +287,9 @@ class ClusterView:
         return observers.observers(self._moments.now, self._moments.views, self.differences)
 
     @property
-    def answering_elsewhere(self) -> Mapping[str, int | None]:
+    def answering_elsewhere(self) -> Mapping[str, int]:
         """Who answers at each address of the cluster file that no broker registered."""
-        return unregistered(self._moments.samples, self._moments.now.sample)
+        return {address: broker for (meant, address), broker in self._moments.views.answered_by.items() if meant < 0}
 
     def disagreement(self, name: str, matter: str) -> Disagreement | None:
         """Return how an observer differs in a matter: what is settled, and only where nothing is, what is in doubt."""
@@ -364,17 +364,16 @@ class ClusterView:
     def views_of(self, broker: int) -> tuple[BrokerView, ...]:
         """Return what a broker said in the newest sample when it was asked itself, one view a listener.
 
-        Those of a registered broker at an address that no broker has registered come with them, such as one of the cluster file.
+        Those of a registered broker at an address that no broker has registered come with them, such as one of the cluster file;
+        and of one that answers only at the address of another.
         """
         return self._views_by_broker.get(broker, ())
 
     @cached_property
     def _views_by_broker(self) -> Mapping[int, tuple[BrokerView, ...]]:
         found: dict[int, tuple[BrokerView, ...]] = {}
-        for row in self.newest(BrokerView):
-            answered = self.answering_elsewhere.get(row.address) if row.broker_id < 0 else None
-            broker = answered if answered is not None and answered in self.brokers else row.broker_id
-            found[broker] = (*found.get(broker, ()), row)
+        for held in self.held_views:
+            found[held.broker_id] = (*found.get(held.broker_id, ()), held.row)
         return found
 
     @cached_property
@@ -441,6 +440,10 @@ class ClusterView:
         for fenced in self.newest(FencedBroker):
             if fenced.address is not None:
                 held.setdefault(fenced.address, set()).add(fenced.fenced_id)
+        for broker, rows in self.settings.files.items():
+            for entry in entries({key: row.value for key, row in rows.items()}):
+                if entry.host and entry.port is not None:
+                    held.setdefault(address_text(entry.host, entry.port), set()).add(broker)
         in_use = self.brokers.keys() | self.unlisted
         gone = {address: min(ids) for address, ids in held.items() if len(ids) == 1 and ids.isdisjoint(in_use)}
         return Reads(self._moments.samples, self.last_reads, self.controller_nodes, gone)

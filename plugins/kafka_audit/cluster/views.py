@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from kafka_audit.cluster.broker_lists import unregistered
+from kafka_audit.cluster.broker_lists import answering
 from kafka_audit.cluster.registry import RegistrySample
 from kafka_audit.cluster.samples import Samples
 from kafka_audit.differences.tables import ListAge
@@ -15,8 +15,8 @@ from kafka_audit.model.tables import BrokerView, Snapshot
 class HeldView:
     """A view with who held it.
 
-    `name` is the broker's id, or the address of a broker whose id is unknown. An address of the cluster file that no broker
-    registered counts as the broker that the socket says it is.
+    `name` is the broker's id, or the address of a broker whose id is unknown. An address that no broker registered, or at which
+    another one than that answers, counts as the broker that the socket says it is.
     """
 
     row: BrokerView
@@ -24,6 +24,7 @@ class HeldView:
     broker_id: int  # -1: unknown
     registered: bool
     foreign: bool  # it is of another cluster, so its topics are not compared
+    at_another: bool  # it was given at the address of another broker
     known_listener: bool  # a broker has registered the listener
 
 
@@ -37,11 +38,17 @@ class HeldViews:
 
     @cached_property
     def all(self) -> tuple[HeldView, ...]:
-        """Every view, those of other clusters included."""
+        """Every view, those of other clusters included; one of each broker and listener, as it gave it at its own address."""
         registry = self._registry
-        answered = unregistered(registry.samples, registry.sample)
         right = None if registry.state is None else registry.state.kafka_cluster_id
-        return tuple(self._held(row, right, answered) for row in self._samples.at(BrokerView, registry.sample))
+        found = [self._held(row, right) for row in self._samples.at(BrokerView, registry.sample)]
+        own = {(view.name, view.row.listener) for view in found if not view.at_another}
+        return tuple(view for view in found if not view.at_another or (view.name, view.row.listener) not in own)
+
+    @cached_property
+    def answered_by(self) -> Mapping[tuple[int, str], int]:
+        """Which broker answers where another one, or none, is registered, by the id that was meant and the address."""
+        return answering(self._registry.samples, self._registry.sample)
 
     @cached_property
     def by_name(self) -> Mapping[str, tuple[HeldView, ...]]:
@@ -51,16 +58,19 @@ class HeldViews:
             found.setdefault(view.name, []).append(view)
         return {name: tuple(views) for name, views in found.items()}
 
-    def _held(self, row: BrokerView, right: str | None, answered: Mapping[str, int | None]) -> HeldView:
-        broker = row.broker_id if row.broker_id >= 0 else answered.get(row.address)
+    def _held(self, row: BrokerView, right: str | None) -> HeldView:
+        foreign = row.kafka_cluster_id is not None and right is not None and row.kafka_cluster_id != right
+        answered = None if foreign else self.answered_by.get((row.broker_id, row.address))
+        broker = row.broker_id if answered is None else answered
         registered = broker in self._registry.brokers and row.kafka_cluster_id == right
-        known = row.broker_id if row.broker_id != -1 else broker if registered else None
+        known = None if broker == -1 or (row.broker_id == -1 and not registered) else broker
         return HeldView(
             row=row,
             name=row.observer[len("broker:") :] if known is None else str(known),
             broker_id=-1 if known is None else known,
             registered=registered,
-            foreign=row.kafka_cluster_id is not None and right is not None and row.kafka_cluster_id != right,
+            foreign=foreign,
+            at_another=answered is not None and row.broker_id >= 0,
             known_listener=row.listener in self._registry.listeners,
         )
 

@@ -74,7 +74,8 @@ def listed_brokers(view: ClusterView) -> Iterator[ListedBrokers]:
         observer = observers.get(name)
         unknown = unread
         if observer is None or observer.error is not None:
-            unknown = (observer.error if observer is not None and observer.foreign else None) or NO_VIEW
+            another = observer is not None and (observer.foreign or observer.answered_by is not None)
+            unknown = (observer.error if observer is not None and another else None) or NO_VIEW
         yield ListedBrokers(observer=broker, otherwise=otherwise, unknown=unknown)
 
 
@@ -230,8 +231,10 @@ def _diagnosed(facts: Facts, diagnosis: Diagnosis) -> Iterator[EdgeState]:
         first = next(candidate for candidate in diagnosis.possible if candidate.fault is leading.fault)
         # What is only suspected says nothing of a layer: what is known is that the edge has no effect.
         layer = layer if leading.confidence is Confidence.SUSPECTED else first.fault.layer
-        named = f"{first.fault.sentence} ({leading.confidence})"
-        text = first.shown_by[0].text if leading.confidence is Confidence.MEASURED else f"{edge.effect.text}; {named}"
+        if leading.confidence is Confidence.MEASURED:
+            text = first.shown_by[0].text
+        elif leading.confidence is not Confidence.SUSPECTED:
+            text = f"{text}; {first.fault.sentence} ({leading.confidence})"
         sources = edge.sources or tuple(_shown_for(facts, edge, first))
     state = "unknown" if leading is not None and leading.fault.in_progress else "broken"
     for source in sources:

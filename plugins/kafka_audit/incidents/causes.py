@@ -117,7 +117,7 @@ def _incident(case: Case, story: Story, cause: str, tools: Tools) -> Incident:
         remediation=tuple(_written(step, tools) for step in story.steps),
         lifecycle=Lifecycle.ONGOING if Lifecycle.ONGOING in states else Lifecycle.NEW,
         impact=" ".join((story.impact, *_stopped(case.explained))).strip(),
-        confidence_why=story.why,
+        confidence_why=f"{story.why} {_raised(case, unmuted)}".strip(),
         candidates=story.candidates,
         explains=tuple(finding.fingerprint for finding in case.besides),
     )
@@ -130,6 +130,16 @@ def _stopped(explained: Sequence[Finding]) -> Iterator[str]:
         yield start_upper(f"{finding.text('who')} cannot {finding.text('what')}.")
     if len(own) > _STOPPED:
         yield f"The same holds for {len(own) - _STOPPED} more partitions of Kafka's own topics."
+
+
+def _raised(case: Case, findings: Sequence[Finding]) -> str:
+    """Return what makes an incident severer than the findings of its cause; "" where nothing does."""
+    own = max((root.severity for root in case.roots), default=Severity.INFO)
+    worst = max(findings, key=lambda finding: finding.severity, default=None)
+    if worst is None or worst.severity <= own:
+        return ""
+    name = worst.name.replace("_", " ")
+    return f"{case.roots[0].code} alone is {own.name}; {worst.code} ({name}) makes it {worst.severity.name}."
 
 
 def _written(step: Step, tools: Tools) -> Step:

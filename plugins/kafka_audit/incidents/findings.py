@@ -113,11 +113,14 @@ def _regrouped(prior: Mapping[_Key, _Prior], reported: Iterable[Finding]) -> dic
     group with a broker that passed is new.
     """
     found = dict(prior)
+    own: dict[_Key, _Key] = {}  # by broker, what was said of it or of a part of it
+    for code, name in prior:
+        own.setdefault((code, Resource.of(name).root), (code, name))
+    reported = [finding for finding in reported if finding.status in {Status.FAIL, Status.UNKNOWN}]
+    grouped = {finding.code for finding in reported if finding.resource.name == "cluster"}
     for finding in reported:
-        if finding.status not in {Status.FAIL, Status.UNKNOWN}:
-            continue
         key, cluster = (finding.code, finding.resource.name), (finding.code, "cluster")
-        members = [(finding.code, name) for name in _named(finding)]
+        members = [own.get((finding.code, name), (finding.code, name)) for name in _named(finding)]
         together = prior.get(cluster)
         if members:
             before = [prior.get(member) for member in members]
@@ -126,8 +129,9 @@ def _regrouped(prior: Mapping[_Key, _Prior], reported: Iterable[Finding]) -> dic
                 found[key] = failed[0]
             for member in members:
                 found.pop(member, None)
-        elif together is not None and together.open and finding.resource.name in together.named and key not in prior:
-            found.pop(cluster, None)
+        elif together is not None and together.open and finding.resource.root in together.named and key not in prior:
+            if finding.code not in grouped:
+                found.pop(cluster, None)
             found[key] = together
     return found
 

@@ -30,6 +30,13 @@ def _is_several(value: Value) -> bool:
     return isinstance(value, tuple) and len(value) != 1
 
 
+def why_it_matters(check: Check | None) -> str:
+    """Return the first sentence of that section of a check's page; "" where it has no such sentence without a value."""
+    section = re.search(r"^## Why it matters\s*\n(.*?)(?=^## |\n\s*\n|\Z)", check.doc if check else "", re.MULTILINE | re.DOTALL)
+    sentence = re.split(r"(?<=[.])\s", " ".join(section[1].split()), maxsplit=1)[0] if section else ""
+    return "" if "{" in sentence else sentence
+
+
 def what_to_do(check: Check, advice: str = "") -> str:
     """Return the `## What to do` section of a check's page as plain text: a paragraph is a line, list and code lines stay.
 

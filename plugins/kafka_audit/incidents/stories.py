@@ -25,9 +25,11 @@ from string import Formatter
 from types import MappingProxyType
 from typing import Any
 
+from kafka_audit.checks import catalogue
 from kafka_audit.checks.candidates import candidates_of
 from kafka_audit.checks.incident import Case, StoryFacts, changed_before, evidence_of
 from kafka_audit.checks.repair import connect_commands, prove, zookeeper_address
+from kafka_audit.incidents.remedies import why_it_matters
 from kafka_audit.model.commands import Line, command, remark
 from kafka_audit.model.finding import HEDGE, CauseCandidate, Confidence, Evidence, Step
 from kafka_audit.model.text import brokers, clean, counted, fitting, listing, start_upper
@@ -168,7 +170,7 @@ def grouped_story(case: Case) -> Story:
     first = case.roots[0]
     return Story(
         headline=_headline(case),
-        impact="" if len(case.roots) == 1 else f"{counted(len(case.roots), 'finding')} of {first.code}.",
+        impact=why_it_matters(catalogue().get(first.code)),
         confidence=case.confidence(),
         why=f"{first.code} compares this directly; no further cause was examined.",
         speaks_for=(*evidence_of(case.roots), *changed_before(case, _CHANGES)),

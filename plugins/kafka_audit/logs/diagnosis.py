@@ -295,11 +295,17 @@ def _incident(
 
 
 def _risks(causes: Iterable[LogCause], shown: Callable[..., str]) -> Iterator[dict[str, Any]]:
+    alike: dict[tuple[object, ...], dict[str, LogCause]] = {}
     said: set[str] = set()
     for cause in sorted(causes, key=lambda one: -Severity[one.fault.severity].value):
-        if (headline := shown(cause.headline, LONGEST_HEADLINE)) not in said:  # each broker writes what is changed
-            said.add(headline)
-            yield {"node": cause.node, "severity": cause.fault.severity, "check": cause.fault.check or None, "headline": headline}
+        if cause.headline not in said:  # each broker writes what is changed, and most brokers are set alike
+            said.add(cause.headline)
+            alike.setdefault((cause.fault.name, *sorted(cause.values.items())), {})[cause.headline] = cause
+    for group in alike.values():
+        first, *others = group.values()
+        also = f" (also {listing(cause.node or 'a node' for cause in others)})" if others else ""
+        headline = f"{shown(first.headline, LONGEST_HEADLINE)}{shown(also)}"
+        yield {"node": first.node, "severity": first.fault.severity, "check": first.fault.check or None, "headline": headline}
 
 
 def _step(step: Mapping[str, str], values: Mapping[str, str], shown: Callable[..., str]) -> dict[str, Any]:
@@ -386,7 +392,7 @@ def _ordinary(nodes: Mapping[str, NodeTally], causes: Sequence[LogCause]) -> Ite
         for fault, seen in quiet.items():
             if fault not in shown:
                 lines = f"{counted(seen.count, 'line')} of `{fault}`, the last{_at(seen.last)}"
-                yield f"{who}: {lines}: it ended by itself, or the other node was stopped."
+                yield f"{who}: {lines}. They stopped, or the other node was stopped."
     if len(rolled) > 1:
         yield f"Nodes were restarted in an orderly way, one after the other as far as their times tell: {listing(rolled)}."
 

@@ -482,6 +482,7 @@ class Matrix(Struct, frozen=True, kw_only=True):
     Attributes:
         controllers: Controllers of KRaft: ids, and addresses of those whose id is unknown. A node with both roles is in both.
         controller: By ZooKeeper.
+        absent: Brokers that are known and not registered, in KRaft not in service; of those that are no column, too.
         controller_endpoints: Addresses by controller, as the quorum or settings name them, and as they were probed.
     """
 
@@ -490,6 +491,7 @@ class Matrix(Struct, frozen=True, kw_only=True):
     controller: int | None
     endpoints: Mapping[str, str]
     controller_endpoints: Mapping[str, str] = {}
+    absent: tuple[int, ...] = ()
     observers: tuple[MatrixObserver, ...]
     why: tuple[MatrixReason, ...]
 

@@ -1,7 +1,7 @@
 """The report of an audit: everything that it found, as `model.report` has it."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -11,7 +11,7 @@ from kafka_audit.checks import catalogue
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.incidents.findings import LONGEST_EVIDENCE, is_over
 from kafka_audit.model import quoting
-from kafka_audit.model.finding import Address, Change, Finding, Incident, Lifecycle, Resource, Status
+from kafka_audit.model.finding import Address, Change, Confidence, Finding, Incident, Lifecycle, Resource, Status
 from kafka_audit.model.progress import ProgressRow
 from kafka_audit.model.report import (
     Coverage,
@@ -64,6 +64,7 @@ def build_report(  # noqa: PLR0913, PLR0917 -- the contract between report and a
     ended = _utc(view.info.finished_ms) if view.info else None
     places = {finding.fingerprint: (place, finding) for place, finding in enumerate(findings)}
     progress = progress_of(view).all
+    cut = _cut_edges(findings)
     resolved, incomparable = _earlier_incidents(findings, incidents, previous_report)
     statuses = Counter(finding.status for finding in findings)
     return Report(
@@ -102,13 +103,29 @@ def build_report(  # noqa: PLR0913, PLR0917 -- the contract between report and a
         matrix=matrix.build_matrix(view),
         reach=reach.build_reach(view),
         views=views.build_views(view),
-        progress=tuple(map(_progress, progress[:MOST])),
+        progress=tuple(_progress(row, cut) for row in progress[:MOST]),
         progress_omitted=max(len(progress) - MOST, 0),
     )
 
 
-def _progress(row: ProgressRow) -> ProgressRow:
-    """Return a row with what the cluster supplied escaped; a party's name is as it is, as those of resources are."""
+def _cut_edges(findings: Iterable[Finding]) -> Mapping[tuple[str, ...], str]:
+    """Return the checks that measured that a broker does not reach another, by both."""
+    return {
+        (f"broker/{source}", f"broker/{finding.resource.broker}"): finding.code
+        for finding in findings
+        if finding.status is Status.FAIL and finding.confidence is Confidence.MEASURED and finding.resource.broker is not None
+        for source in finding.numbers("from")
+    }
+
+
+def _progress(row: ProgressRow, cut: Mapping[tuple[str, ...], str]) -> ProgressRow:
+    """Return a row with what the cluster supplied escaped; a party's name is as it is, as those of resources are.
+
+    A copy that does not move waits for the connection that a finding misses.
+    """
+    if row.state != "moving" and not row.waits_for and (code := cut.get(row.parties)):
+        source, target = (party.replace("/", " ") for party in row.parties)
+        row = structs.replace(row, waits_for=f"a connection from {source} to {target} ({code})")
     texts = ("what", "waits_for", "not_known")
     return structs.replace(row, **{name: clean(getattr(row, name), LONGEST_EVIDENCE) for name in texts})
 

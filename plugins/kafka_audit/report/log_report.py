@@ -40,7 +40,7 @@ def verdict(document: Document) -> str:
 def log_blocks(document: Document) -> Iterator[LogBlock]:
     """Yield the parts of the report, in the order in which a reader needs them."""
     yield LogBlock("title", [verdict(document)])
-    yield LogBlock("text", ["From nothing but logs: what no log says, and what another node says, is not known here."])
+    yield LogBlock("text", ["From nothing but logs: only these logs were read."])
     for incident in document["incidents"]:
         yield from _incident(incident)
     yield from _items("Not read", document["not_read"])
@@ -80,7 +80,7 @@ def _items(title: str, texts: Sequence[str]) -> Iterator[LogBlock]:
 def _incident(incident: Document) -> Iterator[LogBlock]:
     yield LogBlock("head", [incident["headline"]])
     since = f", since {incident['since']}" if incident["since"] else ""
-    check = f" With the cluster, `kafka-audit explain {incident['cause']}` and an audit say more." if incident["cause"] else ""
+    check = f" More: `kafka-audit explain {incident['cause']}`, or an audit of the cluster." if incident["cause"] else ""
     sure = f"{incident['severity']}, {incident['confidence']}{since}. {incident['confidence_why']}"
     yield LogBlock("text", [f"{sure}{check}", incident["why"]])
     yield LogBlock("items", [f"{one['observer']}: {one['text']}" for one in incident["evidence_for"]])

@@ -45,8 +45,8 @@ def _text(value: object, indent: int) -> str:
 
 
 _ADDED = frozenset({
-    "candidates", "controller", "controller_endpoints", "controllers", "explains", "lines", "next_failure", "passed_checks",
-    "quorum", "remedy", "target", "views",
+    "absent", "candidates", "controller", "controller_endpoints", "controllers", "explains", "lines", "next_failure",
+    "passed_checks", "quorum", "remedy", "target", "views",
 })  # fmt: skip
 """Fields that reports of version 2 may lack. Others with a default are lacking in earlier ones alone, which no store takes."""
 

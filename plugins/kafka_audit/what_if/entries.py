@@ -80,8 +80,7 @@ def _holders(view: ClusterView) -> Mapping[tuple[str, int], set[int]]:
     for endpoint in view.endpoints.all:
         holders[canonical_address(endpoint.host, endpoint.port)].add(endpoint.broker_id)
     for address, broker in view.answering_elsewhere.items():
-        if broker is not None:
-            holders[_parts(address)].add(broker)
+        holders[_parts(address)].add(broker)
     return holders
 
 

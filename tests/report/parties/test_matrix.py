@@ -3,7 +3,12 @@
 from dataclasses import replace
 from types import SimpleNamespace
 
+import pytest
+
 import small_cluster
+from checks.cases import base
+from checks.world import snapshots
+from cluster_views import cluster_views
 from kafka_audit.model.report import Matrix, report_json
 from kafka_audit.model.tables import BrokerView, QuorumReplica, QuorumView
 from kafka_audit.report.parties import matrix
@@ -139,7 +144,7 @@ def test_equal_rows_and_columns_are_folded_above_twelve_brokers():
         "                      broker  0-6, 9-59  7, 8",
         "brokers 0-6, 8-59, zookeeper  .          .         T  tcp: failed",
         "broker 7                      V          V         V  view: lists no broker",
-        "worker                        .          T         .  agrees",
+        "worker                        .          T         .  agrees (brokers: what they list)",
     ]
 
 
@@ -186,3 +191,14 @@ def test_no_letter_is_without_words():
 
 def test_without_brokers_there_is_no_picture():
     assert matrix.matrix_lines(part_of(Matrix, drawn(brokers={})), 100) == []
+
+
+@pytest.mark.parametrize(
+    ("identity", "cells"),
+    [({"answered_by": 0}, "???"), ({"asked": False}, "..."), ({"answered_by": None}, "...")],
+)
+def test_a_view_that_another_broker_gave_is_not_taken_as_agreement(identity, cells):
+    case = {"now": {"identities": [{"to": 1, **identity}]}}
+    (view,) = cluster_views({"one": snapshots(base(), "one", case)}).values()
+    lines = {line.name: line.view for line in matrix.build_matrix(view).observers}
+    assert (lines["broker 0"], lines["broker 1"]) == ("...", cells)

@@ -137,9 +137,8 @@ def show_snapshot(request: Request, visible: VisibleClusters, snapshot_id: str) 
     document = _document(visible, snapshot_id)
     newest, _ = _digests(visible, document.cluster, timeline.COLUMNS)
     is_newest = bool(newest) and newest[0].snapshot_id == snapshot_id
-    cause = document.incidents[0].cause if document.incidents else None
     later = [digest for digest in reversed(newest) if digest.snapshot_id > snapshot_id]
-    notice = "" if is_newest else timeline.what_came_after(cause, later)
+    notice = "" if is_newest else timeline.what_came_after([incident.cause for incident in document.incidents], later)
     return _report(request, document, newest=is_newest, notice=notice)
 
 

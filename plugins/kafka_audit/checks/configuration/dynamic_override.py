@@ -37,8 +37,9 @@ def dynamic_override(view: ClusterView) -> Judgements:
     }
     for broker in effective.brokers:
         if broker not in found:
-            error, needs = "dynamic settings were not read", "read on /config/brokers in ZooKeeper, or DescribeConfigs on Cluster"
-            yield unknown_judgement(effective, broker, error, needs)
+            needs = f"DescribeConfigs on Cluster, answered by broker {broker}"
+            needs += "" if view.kraft else ", or read on /config/brokers in ZooKeeper"
+            yield unknown_judgement(effective, broker, "dynamic settings were not read", needs)
             continue
         faults = [
             judgement for override in found[broker].values() for judgement in _faults_of(effective, found, broker, override)

@@ -32,7 +32,7 @@ def _of_brokers(effective: Effective) -> Judgements:
         elif kind.text == "LogAppendTime":
             yield view.judge(f"broker/{broker}", Status.PASS, evidence)
         elif bound is None:
-            yield unknown_judgement(effective, broker, "its release is unknown")
+            yield unknown_judgement(effective, broker, "its release is unknown", f"an answer from broker {broker} to ApiVersions")
         elif bound < 0:
             reason = f"before Kafka {behaviour('future_times_apart').first} one bound holds for old and for future records"
             yield view.not_applicable(f"broker/{broker}", reason, evidence)

@@ -25,19 +25,24 @@ def by_address(case: Case) -> Iterable[Case]:
 
 
 def separate_addresses(case: Case) -> StoryFacts:
-    """Return what several brokers with one address would advertise instead."""
+    """Return what several brokers with one address would advertise instead; one that answers there keeps it."""
+    answering = {row.answered_by for end in case.endpoints if (row := case.view.identities.get((end.broker_id, end.listener)))}
+    owner = answering.pop() if len(answering) == 1 and answering <= {*case.brokers} else None
     facts = {
+        "owner": owner,
+        "others": tuple(broker for broker in case.brokers if broker != owner),
         "address": case.endpoints[0].address if case.endpoints else "the same address",
         # Of several brokers at one address, one that answers elsewhere is asked in KRaft.
         "elsewhere": next((e.address for e in case.view.endpoints.known if e.broker_id not in case.brokers), "BROKER:9092"),
-        "separate": _separate(case),
+        "separate": _separate(case, owner),
     }
     return StoryFacts(facts=facts)
 
 
-def _separate(case: Case) -> tuple[Line, ...]:
-    """Return settings with another address for each endpoint."""
-    wanted = ((endpoint, f"ADDRESS_OF_BROKER_{endpoint.broker_id}:{endpoint.port}") for endpoint in case.endpoints[:5])
+def _separate(case: Case, owner: int | None = None) -> tuple[Line, ...]:
+    """Return settings with another address for each endpoint, but for those of the broker that answers there."""
+    ends = [endpoint for endpoint in case.endpoints if endpoint.broker_id != owner]
+    wanted = ((endpoint, f"ADDRESS_OF_BROKER_{endpoint.broker_id}:{endpoint.port}") for endpoint in ends[:5])
     return tuple(line for endpoint, address in wanted for line in advertise(case, (endpoint, address)))
 
 

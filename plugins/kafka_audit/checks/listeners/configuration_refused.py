@@ -5,7 +5,7 @@ from kafka_audit.checks import ClusterView, Confidence, Judgements, Severity, St
 from kafka_audit.checks.configuration.set_lines import start_values
 from kafka_audit.checks.gaps import no_files
 from kafka_audit.cluster.releases import releases
-from kafka_audit.configuration.definitions import StartRule
+from kafka_audit.configuration.definitions import VERSIONS, StartRule
 from kafka_audit.configuration.starts import start_refusal
 from kafka_audit.configuration.starts.after_config import refusal_after_config
 from kafka_audit.model.tables import BrokerProperty
@@ -21,12 +21,21 @@ def configuration_refused(view: ClusterView) -> Judgements:
     for broker, lines in sorted(view.settings.files.items()):
         known = releases(view, broker)
         evidence = {"broker": broker, "who": f"broker {broker}", "version": known[-1] if known else "of its release"}
+        if not known and _is_said_elsewhere(lines):
+            continue
         if not known:
             needs = f"an answer from broker {broker} to ApiVersions, or kafka-audit lint with --kafka-version"
             facts = evidence | {"error": "its release is unknown", "needs": needs}
             yield view.judge(f"broker/{broker}", Status.UNKNOWN, facts)
         else:
             yield from _of_file(view, broker, lines, known, evidence)
+
+
+def _is_said_elsewhere(lines: Mapping[str, BrokerProperty]) -> bool:
+    """Return whether the oldest and the newest release refuse a file for what has a check of its own."""
+    held = {key: row.value for key, row in lines.items()}
+    found = [start_refusal(start_values(held, version), version) for version in (VERSIONS[0], VERSIONS[-1])]
+    return all(refusal is not None and refusal.rule in _OWN_PAGE for refusal in found)
 
 
 def _of_file(

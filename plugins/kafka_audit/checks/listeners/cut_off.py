@@ -16,7 +16,7 @@ from kafka_audit.cluster.answers.reads import addresses_of
 from kafka_audit.cluster.hosts import means_itself
 from kafka_audit.cluster.listeners.endpoints import AdvertisedEndpoint
 from kafka_audit.cluster.listeners.inter_broker import TLS
-from kafka_audit.compare.addresses import is_among
+from kafka_audit.compare.addresses import is_among, is_number
 from kafka_audit.faults.facts import facts_of
 from kafka_audit.faults.fault import Fault, known_faults
 from kafka_audit.faults.read import reading_of
@@ -24,6 +24,8 @@ from kafka_audit.faults.solver import diagnoses_into
 from kafka_audit.model import quoting
 from kafka_audit.model.commands import Command, Line, command, remark
 from kafka_audit.model.finding import Confidence, Evidence, Finding, Severity, Status, Step
+from kafka_audit.model.read_failure import ReadFailure
+from kafka_audit.model.tables import Probe
 from kafka_audit.model.text import brokers, clean, is_plain_word, listing, ranges
 from kafka_audit.words.sentences import Written
 
@@ -146,6 +148,7 @@ def cut_off(case: Case) -> StoryFacts:
     partitions, layers = case.view.partitions, sorted({root.text("layer") for root in case.roots if root.text("error")})
     facts: dict[str, object] = {
         "by_controller": case.by_controller,
+        "shown": any(root.severity is Severity.CRITICAL for root in case.roots),
         "itself": case.by_controller and case.brokers == case.sources,
         "who": f"controller {case.sources[0]}" if case.by_controller else brokers(case.sources),
         "sources": case.sources,
@@ -318,6 +321,8 @@ def _repair(case: Case) -> dict[str, Any]:
     also = named - set(case.sources)
     reach = {source for root in case.roots for source in root.numbers("open")} - {*also, *case.sources}
     return {
+        "good": _known_good(case),
+        "way_back": any(edge.stop and edge.stop.failure is ReadFailure.TIMEOUT for edge in edges_behind(case, case.roots)),
         "see": tuple(_see(case)),
         "repaired": tuple(line for end in case.endpoints[:5] for line in advertise(case, (end, _repaired(case, end)))),
         "named_brokers": tuple(case.view.named_brokers),
@@ -327,6 +332,25 @@ def _repair(case: Case) -> dict[str, Any]:
         "also": tuple(also) if case.by_controller else (),
         "none_known": case.by_controller and not also and not reach,
     }
+
+
+def _known_good(case: Case) -> str:
+    """Return what shows that these addresses are right, and the fault is at the hosts that do not reach them; "" for nothing.
+
+    Other brokers' hosts connect, or the same hosts did in the previous audit. Clients use other routes.
+    """
+    targets, ends = {*case.brokers}, {(end.broker_id, end.host, end.port) for end in case.endpoints}
+    others = [{*root.numbers("open")} - {*case.sources, *targets} for root in case.roots]
+    if not ends or not case.sources:
+        return ""
+    if all(others):
+        reach = others[0].intersection(*others[1:])
+        verb = "connects" if len(reach) == 1 else "connect"
+        return f"{brokers(reach) if reach else 'other brokers'} {verb} to it"
+    own = [row for row in case.view.earlier(Probe) if row.role == "broker" and row.from_broker in case.sources]
+    failed = {(row.broker_id, row.host, row.port) for row in own if row.outcome == "failed"}
+    opened = {(row.broker_id, row.host, row.port) for row in own if row.layer == "tcp" and row.outcome == "ok"}
+    return "it worked in the previous audit" if ends <= opened - failed else ""
 
 
 def _steps_of(fault: Fault, case: Case) -> tuple[Step, ...]:
@@ -361,8 +385,11 @@ def _see(case: Case) -> Iterator[Line]:
     for source in case.sources[:3]:
         role = "controller" if case.by_controller else "broker"
         yield remark("on the host of {role} {source}", role=role, source=source)
-        yield command("ss -tn state syn-sent")
         yield from connect_commands(case.endpoints, 5)
+        if _known_good(case):
+            for host in dict.fromkeys(end.host for end in case.endpoints[:5]):
+                yield command("ip route get {host}" if is_number(host) else "getent ahosts {host}", host=host)
+        yield command("ss -tn state syn-sent")
         if case.by_controller:
             yield from _log_lines(case, source)
 

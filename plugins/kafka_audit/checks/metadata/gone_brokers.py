@@ -38,11 +38,13 @@ def _not_moved(case: Case) -> tuple[Evidence, ...]:
 def at_an_address_left(case: Case, symptom: Finding) -> bool:
     """Explain an address of the cluster file without an answer: an earlier address of a missing broker.
 
-    Without an earlier snapshot, any address that is not registered now may be one of the missing broker.
+    Its file may name it, too. Without an earlier snapshot, any address that is not registered now may be theirs.
     """
     address = None if symptom.resource.address is None else canonical_text(symptom.resource.address)
-    if address is None or any(canonical_text(endpoint.address) == address for endpoint in case.view.endpoints.known):
+    if address is None:
         return False
+    if holders := {end.broker_id for end in case.view.endpoints.known if canonical_text(end.address) == address}:
+        return holders <= {*case.brokers}
     gone = [c for c in case.changes if c.kind == "broker_went" and Resource.of(c.resource).broker in case.brokers]
     return not gone or any(canonical_text(at.text) == address for change in gone for at in change.addresses_before)
 

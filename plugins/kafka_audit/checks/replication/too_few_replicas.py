@@ -1,15 +1,22 @@
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from functools import partial
 
 from kafka_audit.checks import ClusterView, Judgements, Severity, check
 from kafka_audit.checks.replication.partitions import judge_partitions
 from kafka_audit.differences.tables import ReplicaState
 
+_NAMED = 5
+
 
 @check(code="KA605", severity=Severity.HIGH, parts=("topics",))
 def too_few_replicas(view: ClusterView) -> Judgements:
     """A partition requires all of its replicas to be in sync."""
-    yield from judge_partitions(view, "too_few_replicas", momentary=False, min_isr=True, more=_adding)
+    more = partial(_repair, view.brokers.keys())
+    yield from judge_partitions(view, "too_few_replicas", momentary=False, min_isr=True, more=more)
 
 
-def _adding(state: ReplicaState) -> Mapping[str, object]:
-    return {"adding": len(state.replicas) - state.factor}
+def _repair(brokers: Collection[int], state: ReplicaState) -> Mapping[str, object]:
+    others = tuple(sorted({*brokers} - {*state.replicas}))
+    adding = len(state.replicas) - state.factor
+    evidence = {"adding": adding, "topic": state.topic, "fewer": state.factor - 1, "others": others[:_NAMED] or None}
+    return evidence | {"advice": "add" if others else "lower"}

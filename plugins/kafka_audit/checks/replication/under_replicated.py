@@ -5,6 +5,7 @@ from kafka_audit.checks import ClusterView, Judgements, Severity, check
 from kafka_audit.checks.replication.partitions import judge_partitions
 from kafka_audit.differences.tables import ReplicaState
 from kafka_audit.model.progress import ProgressRow
+from kafka_audit.model.text import brokers
 from kafka_audit.progress.rows import progress_of
 from kafka_audit.progress.words import how_far
 
@@ -18,7 +19,7 @@ def under_replicated(view: ClusterView) -> Judgements:
         view,
         "under_replicated",
         severity=lambda state: None if state.lasting and not _all_move(state, copied(state)) else Severity.MEDIUM,
-        more=lambda state: _since(state, copied(state)),
+        more=lambda state: _since(view, state, copied(state)),
     )
 
 
@@ -33,13 +34,22 @@ def _all_move(state: ReplicaState, rows: Sequence[ProgressRow]) -> bool:
     return len(rows) == len(state.missing) and all(row.state == "moving" and row.share is not None for row in rows)
 
 
-def _since(state: ReplicaState, rows: Sequence[ProgressRow]) -> Mapping[str, object]:
+def _is_back(view: ClusterView, broker: int) -> bool:
+    """Return whether a broker has registered again since the previous audit."""
+    now, earlier = view.brokers.get(broker), view.brokers_earlier.get(broker)
+    return now is not None and (earlier is None or earlier.version != now.version)
+
+
+def _since(view: ClusterView, state: ReplicaState, rows: Sequence[ProgressRow]) -> Mapping[str, object]:
     if state.lasting is None:
         since = "first seen in this audit (temporary during a restart)"
     elif state.lasting:
         since = "as in the previous audit"
     else:
-        since = "temporary so far: in sync in the previous audit, or its broker has registered again"
+        back = [broker for broker in state.missing if _is_back(view, broker)]
+        has = "has" if len(back) == 1 else "have"
+        why = f"{brokers(back)} {has} registered again since" if back else "in sync in"
+        since = f"temporary so far: {why} the previous audit"
     for row in [row for row in rows if row.state == "standing" or row.share is not None][:1]:
         since = f"{since}; {row.parties[0].replace('/', ' ')}{' ' if row.state == 'standing' else ': '}{how_far(row)}"
     return {"gone": state.unregistered or "none", "since": since}

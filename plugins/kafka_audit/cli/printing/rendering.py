@@ -1,16 +1,20 @@
 """A report on stdout, and in further forms beside the stored one."""
 
+import contextlib
 import shlex
 from collections.abc import Sequence
 
 from msgspec import structs
 
 from kafka_audit.cli.printing import console
+from kafka_audit.compare.addresses import canonical_text
+from kafka_audit.model.errors import SnapshotError
 from kafka_audit.model.report import Report, report_text
 from kafka_audit.model.text import our_line
 from kafka_audit.report import formats
 from kafka_audit.report.plain_text import terminal
 from kafka_audit.store import Store
+from kafka_audit.store.history import History
 
 
 def write_forms(store: Store, document: Report, forms: Sequence[str], *, newest: bool, notice: str = "") -> list[str]:
@@ -25,9 +29,34 @@ def write_report(document: Report, form: str, *, full: bool = False, notice: str
     console.write_result(f"{above}{page(document, form, full=full)}")
 
 
-def write_not_audited(document: Report) -> None:
-    """Say on stdout that nothing answered, where nothing ever has."""
-    console.write_result(terminal.not_audited(document, width=console.width()))
+def write_not_audited(document: Report, history: History) -> None:
+    """Say on stdout that nothing answered, where nothing ever has, and whose address it is if an audit of a cluster has it."""
+    known = _known_address(document, history)
+    console.write_result(f"{terminal.not_audited(document, width=console.width())}{f'{known}{chr(10)}' if known else ''}")
+
+
+_NEWEST, _CLUSTERS = 3, 100
+
+
+def _known_address(document: Report, history: History) -> str:
+    """Return which broker of which cluster has an address that did not answer, by the newest audits, and where to ask instead."""
+    asked = {canonical_text(read.target) for read in document.coverage.unknown if read.target}
+    for cluster, snapshot_ids in list(history.snapshots().items())[:_CLUSTERS]:
+        for snapshot_id in snapshot_ids[:_NEWEST]:
+            report = None
+            with contextlib.suppress(SnapshotError):
+                report = history.report(snapshot_id)
+            places = {broker: _places(text) for broker, text in (report.matrix.endpoints if report else {}).items()}
+            for broker, own in places.items():
+                if any(canonical_text(place) in asked for place in own):
+                    others = [place for other, found in places.items() if other != broker for place in found]
+                    ask = f" Ask another: --bootstrap {others[0]}" if others else ""
+                    return our_line(f"It is broker {broker} of {cluster}, by the audit {snapshot_id}.{ask}", 500)
+    return ""
+
+
+def _places(endpoints: str) -> list[str]:
+    return [part.rpartition("://")[2] for part in endpoints.split(", ")]
 
 
 def as_typed(document: Report, words: Sequence[str]) -> Report:

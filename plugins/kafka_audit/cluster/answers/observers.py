@@ -41,6 +41,7 @@ class Observer:
     registered: bool
     answered: bool  # there is a view of this cluster in the newest sample
     foreign: bool  # its view is of another cluster
+    answered_by: int | None  # the broker that answers where this one is registered, and gave the only view there
     kafka_cluster_id: str | None
     listeners: tuple[str, ...]
     brokers_listed: int | None
@@ -83,6 +84,7 @@ def observers(registry: RegistrySample, views: HeldViews, differences: Differenc
     """Return every broker that the newest sample reads, in the order of names."""
     refused, counts = _refused(registry.samples.last_reads), PartitionCounts(differences)
     kraft = registry.state is not None and registry.state.holders is not None
+    others = {str(meant): broker for (meant, _), broker in views.answered_by.items()}
     names = {str(broker) for broker in registry.brokers} | set(views.by_name)
     return tuple(
         _observer(
@@ -90,6 +92,7 @@ def observers(registry: RegistrySample, views: HeldViews, differences: Differenc
             registered=name.isdecimal() and int(name) in registry.brokers,
             views=views.by_name.get(name, ()),
             refused=refused.get(name),
+            answered_by=others.get(name),
             kraft=kraft,
             counts=counts,
         )
@@ -119,6 +122,7 @@ def _observer(  # noqa: PLR0913 -- what is known of it
     registered: bool,
     views: tuple[HeldView, ...],
     refused: SourceRead | None,
+    answered_by: int | None,
     kraft: bool,
     counts: PartitionCounts,
 ) -> Observer:
@@ -127,6 +131,8 @@ def _observer(  # noqa: PLR0913 -- what is known of it
     error = needs = None
     if foreign:
         error, needs = f"its view belongs to cluster {reported}", "a broker of this cluster at that address"
+    elif not views and answered_by is not None:
+        error, needs = f"broker {answered_by} answers at its address", f"an address at which broker {name} answers"
     elif not views:
         error = (refused and refused.error) or "it was not read"
         needs = (refused and refused.needs) or f"an answer from broker {name} to Metadata"
@@ -141,6 +147,7 @@ def _observer(  # noqa: PLR0913 -- what is known of it
         registered=registered,
         answered=bool(views) and not foreign,
         foreign=foreign,
+        answered_by=None if views else answered_by,
         kafka_cluster_id=reported,
         listeners=tuple(sorted({view.row.listener for view in views})),
         brokers_listed=brokers_listed,

@@ -28,7 +28,8 @@ class Reads:
     ) -> None:
         """Keep the snapshot, and those of its reads that count, each as it ended when it was asked last.
 
-        `controllers` are no brokers; `gone` has the brokers that are not registered any more, by the address that was theirs.
+        `controllers` are no brokers; `gone` has the brokers that are not registered any more, by the address that was theirs, or
+        that their files name.
         """
         self._samples = samples
         self.last = last
@@ -48,7 +49,7 @@ class Reads:
         """The resource that each asked broker's or controller's reads are about, by observer.
 
         An address of the cluster file that no broker registered is the broker that the socket says it is; without an answer,
-        the one that had it in the previous snapshot and is gone. The logs of a node are its own word, too.
+        the one that had it in the previous snapshot, or has it in its file, and is gone. A node speaks by its logs, too.
         """
         answered = {
             row.address: row.answered_by

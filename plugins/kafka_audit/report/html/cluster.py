@@ -22,6 +22,7 @@ from kafka_audit.report.html.templating import asset, jinja_environment
 from kafka_audit.report.left_behind import left_behind
 from kafka_audit.report.on_its_way import SHOWN, progress_lines
 from kafka_audit.report.parties import agreement
+from kafka_audit.report.parties.matrix import brokers_text
 from kafka_audit.report.parties.quorum import quorum_text
 from kafka_audit.report.parties.views import NOT_ASKED, who
 from kafka_audit.report.what_if.next_failure import loss_columns, shown_losses
@@ -135,6 +136,7 @@ def _common(document: Report, min_coverage: float) -> dict[str, Any]:
     return {
         "document": document,
         "origin": remedies.origin_note(document),
+        "brokers_text": brokers_text(document.matrix),
         "state": states.state_of_report(document, min_coverage),
         "steps": remedies.STEPS,
         "changes_observer": CHANGES,

@@ -65,9 +65,11 @@
   const fit = () => boxes.forEach(one => {
     const scrolls = one.scrollWidth > one.clientWidth || one.scrollHeight > one.clientHeight;
     if (scrolls) one.tabIndex = 0; else one.removeAttribute("tabindex");
+    one.classList.toggle("cut", one.scrollLeft + one.clientWidth < one.scrollWidth - 1);
   });
   fit();
   addEventListener("resize", fit);
+  document.addEventListener("scroll", fit, true);
   document.addEventListener("toggle", fit, true);
   for (const form of all("form[data-now]")) form.addEventListener("change", () => form.requestSubmit());
 

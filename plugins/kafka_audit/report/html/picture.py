@@ -172,5 +172,6 @@ def _legend(drawn: Matrix, shown: str) -> list[tuple[str, str, str, int, tuple[s
         if number or letter == ".":
             reported = (clean(why.text, 300) for why in drawn.why if why.letter == letter)
             reasons = dict.fromkeys(text.removeprefix(f"{MEANING[letter]}: ") for text in reported)
-            found.append((_CLASSES.get(letter, letter), letter, MEANING[letter], number, tuple(reasons)[:3]))
+            word = matrix.agreement(drawn) if letter == "." else MEANING[letter]
+            found.append((_CLASSES.get(letter, letter), letter, word, number, tuple(reasons)[:3]))
     return found

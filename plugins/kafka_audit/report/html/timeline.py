@@ -6,7 +6,7 @@ from typing import Any
 
 from kafka_audit.model.finding import Severity, Status
 from kafka_audit.model.report import Report, ReportedFinding, ReportedViews
-from kafka_audit.model.text import clean, counted
+from kafka_audit.model.text import clean, counted, listing
 from kafka_audit.report.digest import Digest
 from kafka_audit.report.state import INCIDENT, UNJUDGED
 
@@ -91,18 +91,20 @@ def headline(digests: Sequence[Digest]) -> str:
     return f"No incident since {when}"
 
 
-def what_came_after(cause: str | None, later: Iterable[Digest]) -> str:
+def what_came_after(causes: Sequence[str], later: Iterable[Digest]) -> str:
     """Return what an old report says above everything else: whether its worst incident is over, as far as digests are kept.
 
     Args:
-        cause: the check of its worst incident; None where it has none.
+        causes: the checks of its incidents, that of the worst first.
         later: digests after it, oldest first.
     """
-    without = (one for one in later if not any(lane.incident and lane.code == cause for lane in one.lanes))
-    over = next(without, None) if cause else None
-    if over is None:
-        return "This is an old report. A newer report of this cluster exists."
-    return f"This is an old report. Its worst incident was resolved by {_day(over.finished_at)}."
+    for digest in later if causes else ():
+        broken = {lane.code for lane in digest.lanes if lane.incident}
+        if causes[0] not in broken:
+            left = [code for code in dict.fromkeys(causes) if code in broken]
+            then = f" Still open then: {listing(left)}." if left else ""
+            return f"This is an old report. Its worst incident was resolved by {_day(digest.finished_at)}.{then}"
+    return "This is an old report. A newer report of this cluster exists."
 
 
 def _day(at: str | None) -> str:

@@ -55,6 +55,9 @@ _MOST_VOTERS = 100
 _LONGEST = 100
 """Characters of an address; a host has 253 at most, and few have so many."""
 
+_SPELT = 2
+"""Reasons of one letter that the legend of a terminal has."""
+
 _WIDEST_IDS = 24
 """Characters of a list of ids that a head of the table may take; a longer one is spelt out below."""
 
@@ -144,6 +147,7 @@ def build_matrix(view: ClusterView) -> Matrix:
         places[clean(controller_at(view, address), _LONGEST)][clean(address, _LONGEST)] = None
     return Matrix(
         brokers=tuple(brokers),
+        absent=_absent(view),
         controllers=tuple(controllers),
         controller=view.controller,
         endpoints={str(broker): text for broker, text in endpoints.items()},
@@ -151,6 +155,13 @@ def build_matrix(view: ClusterView) -> Matrix:
         observers=tuple(rows),
         why=tuple(why.worst_first()),
     )
+
+
+def _absent(view: ClusterView) -> tuple[int, ...]:
+    """Return the brokers that anything names and that are not there; none where it is not known which are."""
+    there = view.brokers.keys() | view.unlisted | view.followers
+    named = {*view.named_brokers, *view.partitions.assigned}
+    return tuple(sorted(named - there - {row.broker_id for row in view.held_views})) if view.brokers else ()
 
 
 def _silent(
@@ -237,7 +248,7 @@ def _views(view: ClusterView, columns: Sequence[int], why: _Reasons) -> Mapping[
         for broker, kind in party.otherwise.items():
             why.add(cells[broker], OTHERWISE[kind], name, () if kind == "empty_view" else [broker])
         if party.unknown is not None and columns:
-            why.add("?", party.unknown, name)
+            why.add("?", clean(party.unknown), name)
         # Where it is known who is registered, a dot below another broker would say that a list without it is right.
         gone = dict.fromkeys(() if party.unknown else {*columns} - view.brokers.keys() - view.unlisted, "-")
         rows[party.observer] = _line(gone | cells, columns, "." if party.unknown is None else "?")
@@ -250,11 +261,9 @@ def _line(cells: Mapping[Any, str], columns: Sequence[Any], otherwise: str) -> s
 
 
 def brokers_text(matrix: Matrix) -> str:
-    """Return how many brokers are registered, of how many that are known; without a registry, how many are known."""
-    known = len(matrix.brokers)
-    registry = next((observer.view for observer in matrix.observers if observer.note == "registry"), "")
-    registered = registry.count(".") or known
-    return counted(known, "broker") if registered == known else f"{registered} of {known} brokers"
+    """Return how many brokers are in service, of how many that are known."""
+    known = len({*matrix.brokers, *matrix.absent})
+    return f"{known - len(matrix.absent)} of {known} brokers in service" if matrix.absent else counted(known, "broker")
 
 
 def folded(
@@ -352,10 +361,20 @@ def _legend(matrix: Matrix, shown: str) -> list[str]:
         if letter not in shown:
             continue
         texts = list(dict.fromkeys(why.text for why in matrix.why if why.letter == letter))
-        meaning = texts[0] if letter in LADDER and texts else ": ".join([MEANING[letter], *texts[:1]])
-        more = f" (and {len(texts) - 1} more)" if len(texts) > 1 else ""
+        spelt = "; ".join(texts[:_SPELT])
+        meaning = spelt if letter in LADDER and spelt else ": ".join(filter(None, (MEANING[letter], spelt)))
+        more = f" (and {len(texts) - _SPELT} more)" if len(texts) > _SPELT else ""
+        if letter == ".":
+            meaning = agreement(matrix)
         legend.append(f"{letter}  {meaning}{more}")
     return legend
+
+
+def agreement(matrix: Matrix) -> str:
+    """Return what a dot means: in rows of brokers only what they list, if no probe ran on their hosts."""
+    rows = [row for row in matrix.observers if row.broker is not None]
+    listed = any("." in row.view for row in rows) and all({*row.reach} <= {"-"} for row in rows)
+    return f"{MEANING['.']}{' (brokers: what they list)' if listed else ''}"
 
 
 def _beside(table: Sequence[str], legend: Sequence[str], width: int) -> list[str]:

@@ -29,16 +29,17 @@ def build_views(view: ClusterView) -> ReportedViews:
     found: dict[tuple[str, ...], list[str]] = defaultdict(list)
     if view.zookeeper_read or view.in_zookeeper:
         found[tuple(_registered(view, disputed))].append("zookeeper")
-    held = sorted(view.newest(BrokerView), key=lambda row: (row.broker_id, row.listener))
-    several = len({row.listener for row in held if row.broker_id >= 0}) > 1
+    held = sorted(view.held_views, key=lambda held: (held.broker_id, held.row.listener))
+    several = len({one.row.listener for one in held if one.broker_id >= 0}) > 1
     said: dict[tuple[object, ...], tuple[str, ...]] = {}  # most brokers say the same
-    for row in held:
+    for one in held:
+        row, broker = one.row, one.broker_id
         key = (row.listener, row.brokers_digest, row.topics_digest, row.controller_id, row.kafka_cluster_id)
         if key not in said:
             said[key] = tuple(_viewed(view, row, disputed))
         reported = said[key]
-        name = f"broker {row.broker_id}" if row.broker_id >= 0 else f"broker at {clean(row.address)}"
-        found[reported].append(f"{name} on {clean(row.listener)}" if several and disputed and row.broker_id >= 0 else name)
+        name = f"broker {broker}" if broker >= 0 else f"broker at {clean(row.address)}"
+        found[reported].append(f"{name} on {clean(row.listener)}" if several and disputed and broker >= 0 else name)
     columns = [ViewColumn(observers=tuple(dict.fromkeys(names)), values=values) for values, names in found.items()]
     first = [column for column in columns if "zookeeper" in column.observers]
     rest = sorted((column for column in columns if column not in first), key=lambda column: -len(column.observers))

@@ -131,7 +131,7 @@ class _AuditPage:
             f"{coverage.answered} of {coverage.asked} reads answered",
         ]
         if self.document.counts.UNKNOWN:
-            parts.append(f"{self.document.counts.UNKNOWN} not known")
+            parts.append(f"{counted(self.document.counts.UNKNOWN, 'result')} not known")
         name = clean(self.document.cluster)
         plain = f"{name}  {when}  {', '.join(parts)}"
         yield from (line.replace(name, self.paint("bold", name), 1) for line in wrap(plain, self.width))
@@ -142,7 +142,7 @@ class _AuditPage:
         every = self.document.incidents
         if len(every) < 2:  # noqa: PLR2004 -- one has its own block below
             return
-        more = "" if self.most is None else f"  all of each: kafka-audit report {clean(self.document.cluster)} --all"
+        more = "" if self.most is None else f"  all of each: kafka-audit report {clean(self.document.snapshot_id)} --all"
         yield f"{self.paint('bold', f'{len(every)} INCIDENTS')}{more}"
         yield from self.in_brief(every)
         yield ""
