@@ -59,7 +59,6 @@ class StepAnswer:
         }
 
 
-_PROCESS = "pgrep -f kafka[.]Kafka"
 _TEXTS = ("waits_for", "loses", "read_first")
 
 
@@ -128,13 +127,12 @@ def _lines(step: TypedStep, view: ClusterView) -> Iterator[Line]:  # noqa: C901 
 def _stop(view: ClusterView, node: int) -> Iterator[Line]:
     """Yield how a process is ended, and that it has ended: the next start needs its locks."""
     if hangs(view, node):
-        yield command(f"{_PROCESS} | xargs -I PID jstack -l PID")
-        yield command(f"{_PROCESS} | xargs -r kill -9")
+        # Other nodes may run on this host: whose process is killed is for a person to see.
+        yield remark("PID is the process of node {node} in this list", node=node)
+        yield from map(command, ("pgrep -af kafka[.]Kafka", "jstack -l PID", "kill -9 PID", "tail -f /dev/null --pid=PID"))
     elif not is_down(view, node):
         yield command("kafka-server-stop.sh")
-    else:
-        return
-    yield command(f"{_PROCESS} | xargs -r -I PID tail -f /dev/null --pid=PID")
+        yield command("pgrep -f kafka[.]Kafka | xargs -r -I PID tail -f /dev/null --pid=PID")
 
 
 def _setting_line(step: TypedStep, run: StepCommands) -> Line:
