@@ -30,7 +30,7 @@ def repeated_starts(view: ClusterView) -> Iterator[Observed]:
             yield Observed(
                 kind=KIND,
                 parties=(party,),
-                what=f"start of broker {broker}, which registers anew in each audit,",
+                what=f"{'repeated ' if again else ''}start of broker {broker}",
                 now=_MEASURE,
                 snapshot=_MEASURE if again else None,
                 was_there=again,
