@@ -45,6 +45,8 @@ def process_down(view: ClusterView) -> Judgements:
             }
             evidence["headline"] = our_line(summary(stopping[resource]), _QUOTED)
             yield view.judge(resource, Status.FAIL, evidence, severity=Severity.MEDIUM)
+        elif process.state in _UP and process.stops is not None and not all_waiting_known(view):
+            yield view.unknown(resource, "it was asked to stop; what it leads was not read", "the states of partitions", evidence)
         elif process.state in _UP:
             yield view.judge(resource, Status.PASS, evidence, subject=start_upper(party))
         elif process.state in _OPEN:
