@@ -26,7 +26,7 @@ def _columns(table: type[Row]) -> set[str]:
     return {field.name for field in fields(table)}
 
 
-FAILURE = ("error", "reason", "needs", "message", "untrusted_host")
+FAILURE = ("error", "reason", "layer", "needs", "message", "untrusted_host")
 """What is said of a read that failed."""
 _REACHED = {"layer", "outcome", "error", "reason", "needs", "detail", "via", "addresses"}
 _QUORUM = {"leader", "epoch", "high_watermark", "voters", "observers", "directories", "addresses", "times"}

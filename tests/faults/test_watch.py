@@ -19,6 +19,8 @@ VIEWS = ("KA101", "KA102", "KA105", "KA106", "KA107")
 FOUND_BY = {
     WatchFault.NO_ANSWER: ("KA001", "KA113", "KA211"),
     WatchFault.GONE: ("KA001", "KA113"),
+    WatchFault.ADDRESS_SILENT: ("KA001",),
+    WatchFault.BROKERS_MISSING: ("KA113",),
     WatchFault.NOT_LISTED: ("KA105", "KA113"),
     WatchFault.VIEW_EMPTY: ("KA105",),
     WatchFault.VIEW_DIFFERS: ("KA105", "KA106"),

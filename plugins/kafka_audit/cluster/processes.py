@@ -48,9 +48,6 @@ class ProcessState(StrEnum):
     UNKNOWN = "unknown"
 
 
-_AFTER_CONNECTING = "api to "
-"""How the message of a read begins that failed behind its connection: the step `api` of a probe."""
-
 _SOON_MS, _AT_START_MS, _NEAR_MS = 120_000, 180_000, 300_000  # a log that goes on; a start that takes long; lines of one end
 _RESTART_MS = 10_000  # after a kill, a process that is started again logs within less
 _LOOP, _LOOP_MS = 3, 900_000  # starts in a row within so long are a loop
@@ -182,8 +179,7 @@ class Processes:
         """Return whether the port of a broker without registration takes connections on which nothing is answered."""
         if node in self._view.brokers or node in self._view.controller_nodes:
             return False
-        failed = (read for read in self._failed_reads(node) if read.failure is ReadFailure.TIMEOUT)
-        return any((read.message or "").startswith(_AFTER_CONNECTING) for read in failed)
+        return any(read.failure is ReadFailure.TIMEOUT and read.layer == "api" for read in self._failed_reads(node))
 
     def _failed_reads(self, node: int) -> Iterator[SourceRead]:
         """Yield the reads that failed at addresses of a node."""

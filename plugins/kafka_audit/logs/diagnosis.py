@@ -134,7 +134,7 @@ def _causes(name: str, node: NodeTally, nodes: Mapping[str, NodeTally], turns: M
             continue
         if seen.count < fault.least or (fault.least > 1 and lasted > _TURN_MS / 1000 * (seen.count - 1)):
             continue
-        if not fault.lasts and fault.quiet_s and _after_start(node, seen, fault.quiet_s):
+        if not fault.lasts and fault.quiet_s and (over or _after_start(node, seen, fault.quiet_s)):
             continue
         confidence = "suspected" if brief else "measured"
         plain |= {"peer": peer or f"node {plain['other']}"} if "other" in plain else {}

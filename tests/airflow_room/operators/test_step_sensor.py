@@ -19,7 +19,7 @@ def test_it_audits_waits_and_keeps_no_snapshot(brokers, tmp_path):
     show(brokers, {"orders": {0: (2, [2])}})
     with pytest.raises(TaskDeferred):
         sensor("stop 2", deferrable=True, timeout=600).execute({})
-    with pytest.raises(TimeoutError, match=r"prod: stop 2: NOT_NOW within 0 s: Add replicas to 1 partition"):
+    with pytest.raises(TimeoutError, match=r"prod: stop 2: NOT_NOW within 0 s: one more replica of 1 partition"):
         sensor("stop 2", deferrable=True, timeout=0).execute({})
     assert not (tmp_path / "store").exists()
     show(brokers, {"orders": ORDERS})

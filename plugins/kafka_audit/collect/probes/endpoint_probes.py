@@ -174,9 +174,8 @@ def read_error_of_probe(step: ProbeStep, address: str) -> ReadError:
         "api": f"a Kafka broker that answers at {address}: it accepts a connection and sends nothing (TLS? another program?)",
     }
     needs = step.needs or needs_by_layer.get(step.layer)
-    return ReadError(
-        step.failure or ReadFailure.UNKNOWN, f"{step.layer} to {address}: {step.error}", needs, error=step.error or step.outcome
-    )
+    message, error = f"{step.layer} to {address}: {step.error}", step.error or step.outcome
+    return ReadError(step.failure or ReadFailure.UNKNOWN, message, needs, error=error, layer=step.layer)
 
 
 def worker_rows(sample: int, target: Target, steps: Sequence[ProbeStep], logins: ClusterLogins) -> tuple[ProbeRow, ...]:

@@ -68,6 +68,7 @@ class Asking:
             needs=error.needs,
             elapsed_ms=self._since(started),
             untrusted_host=error.untrusted_host,
+            layer=error.layer,
             reason=error.failure.name,
         )
 

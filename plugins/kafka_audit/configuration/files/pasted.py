@@ -45,7 +45,7 @@ _TOP, _OF_SERVICE = (
         r"|container_name|hostname|extends|links|extra_hosts|user|labels|platform|profiles|network_mode|mem_limit|ulimits|logging):"
     ),
 )
-_DEEPEST = ("test", "interval", "timeout", "retries", "start_period")
+_DEEPEST = tuple("test interval timeout retries start_period".split())
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -90,6 +90,7 @@ class SourceRead(Row):
     elapsed_ms: Long = 0
     untrusted_host: str | None = None  # the host to which no login was sent, because `trusted_hosts` does not match it
     reason: str | None = None  # why it failed: a member of `model.read_failure.ReadFailure`; null in earlier versions
+    layer: str | None = None  # at which a connection failed: dns, tcp, tls, sasl, api (it was there, and nothing was answered)
 
     @property
     def failure(self) -> ReadFailure:
