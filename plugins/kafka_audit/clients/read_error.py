@@ -26,7 +26,6 @@ class ReadError(Exception):
         untrusted_host: str | None = None,
         *,
         error: str | None = None,
-        layer: str | None = None,
     ) -> None:
         """Keep the parts of the row to be; `error` is the other party's name of the failure, where it has one."""
         error = failure.words if error is None else error
@@ -36,11 +35,13 @@ class ReadError(Exception):
         self.message = message
         self.needs = needs
         self.untrusted_host = untrusted_host
-        self.layer = layer
+        self.layer: str | None = None  # of a connection, at which it failed
 
     def again(self, message: str | None) -> "ReadError":
         """Return the same failure of another read: an exception that is raised twice keeps both tracebacks."""
-        return ReadError(self.failure, message, self.needs, self.untrusted_host, error=self.error, layer=self.layer)
+        same = ReadError(self.failure, message, self.needs, self.untrusted_host, error=self.error)
+        same.layer = self.layer
+        return same
 
 
 def unexpected_failure(error: Exception) -> ReadError:

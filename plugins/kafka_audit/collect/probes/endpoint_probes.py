@@ -174,8 +174,11 @@ def read_error_of_probe(step: ProbeStep, address: str) -> ReadError:
         "api": f"a Kafka broker that answers at {address}: it accepts a connection and sends nothing (TLS? another program?)",
     }
     needs = step.needs or needs_by_layer.get(step.layer)
-    message, error = f"{step.layer} to {address}: {step.error}", step.error or step.outcome
-    return ReadError(step.failure or ReadFailure.UNKNOWN, message, needs, error=error, layer=step.layer)
+    error = ReadError(
+        step.failure or ReadFailure.UNKNOWN, f"{step.layer} to {address}: {step.error}", needs, error=step.error or step.outcome
+    )
+    error.layer = step.layer
+    return error
 
 
 def worker_rows(sample: int, target: Target, steps: Sequence[ProbeStep], logins: ClusterLogins) -> tuple[ProbeRow, ...]:

@@ -45,7 +45,7 @@ _TOP, _OF_SERVICE = (
         r"|container_name|hostname|extends|links|extra_hosts|user|labels|platform|profiles|network_mode|mem_limit|ulimits|logging):"
     ),
 )
-_DEEPEST = tuple("test interval timeout retries start_period".split())
+_DEEPEST = re.compile(r"test|interval|timeout|retries|start_period")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -204,7 +204,7 @@ def indented(text: str) -> str:
             depth, services, key = 0, word == "services", ""
         elif (
             not services
-            or (line.endswith(":") and key != "environment" and word not in _DEEPEST)
+            or (line.endswith(":") and key != "environment" and not _DEEPEST.fullmatch(word))
             or (line.endswith(":") and (_OF_SERVICE.match(following) is not None))
         ):
             depth, key = 2, ""
