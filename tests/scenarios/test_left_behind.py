@@ -13,7 +13,6 @@ from testbed.migration import Migration
 from testbed.population import populate
 from testbed.population.contents import QUOTAS, Contents, acls
 from testbed.security import ADMIN, AUDITOR, BROKER, Listener, Security
-from testbed.tiers import await_tiered, tier_properties
 from testbed.topics import await_reassigned, configure_topic
 
 pytestmark = [pytest.mark.bed, pytest.mark.spark, pytest.mark.scenario]
@@ -71,23 +70,19 @@ def test_log_dirs_topics_and_an_id(bed, tmp_path):
 
 @pytest.mark.parametrize("version", ["3.9.1", "4.3.0"])
 def test_nothing_that_lives_is_left_behind(bed, tmp_path, version):
-    """80 topics and one with a tier, 80 ACLs, their users and 80 more with a quota each, groups and transactions."""
+    """80 topics, 80 ACLs, their users and 80 more with a quota each, groups and transactions."""
     plain = Listener()
     between = Listener(protocol="SASL_PLAINTEXT", port=plain.port + 1, mechanisms=("SCRAM-SHA-512",))
     nodes = tuple(f"User:{user}" for user in (ADMIN, BROKER, AUDITOR))
     security = Security(listeners=(plain, between), inter_broker=between.label, authorizer=True, super_users=nodes)
-    of_kraft = {"controllers": 0} if version.startswith("4") else {}  # controllers have to know that topics may have a tier
-    tiers = tier_properties(version, bed.folder)
-    cluster = (bed.kraft if of_kraft else bed.cluster)(version, security=security, properties=tiers, **of_kraft)
+    kraft = version.startswith("4")
+    cluster = (
+        bed.kraft(version, brokers=3, controllers=1, security=security) if kraft else bed.cluster(version, security=security)
+    )
     named = {acl.principal.removeprefix("User:") for acl in acls(80) if acl.principal.startswith("User:")} - {"ANONYMOUS"}
     named |= {quota["entity"]["user"] for quota in QUOTAS if quota["entity"].get("user")}
     users = (*sorted(named), *(f"user-{number}" for number in range(80)))
     population = populate(bed, cluster, Contents(topics=80, acls=80, users=users))
-    cluster.create_topic("archive", {0: [0, 1, 2]})
-    segments = {"remote.storage.enable": "true", "segment.bytes": "1048576", "local.retention.bytes": "1048576"}
-    configure_topic(cluster, "archive", segments)
-    assert cluster.produce("archive", 0, 8) is None
-    await_tiered(cluster, "archive")
     audits = Audits(bed, cluster, tmp_path / "audits")
     for _ in range(2):
         report = audits.by_command("far", "--all").report
