@@ -16,7 +16,7 @@ from kafka_audit.model.tables import TABLES
 from kafka_audit.report import docs
 from kafka_audit.report.schema import schema_text
 from kafka_audit.report.symptoms import symptom_pages
-from kafka_audit.report.symptoms.search import find_pages
+from kafka_audit.report.symptoms.search import search
 from testbed.jars import kafka_jars
 
 DOCS = ROOT / "docs"
@@ -331,7 +331,7 @@ def test_what_people_type_is_found_with_its_cause(typed):
     found = pages_with(typed)
     assert len(found) in range(1, _FEW), [page.name for page in found]
     assert any(all(named in page.read_text(encoding="utf-8") for named in TYPED[typed]) for page in found), found
-    best = find_pages(typed.replace("…", "12"))[0]
+    best = search(typed.replace("…", "12")).pages[0]
     assert all(named in (DOCS / "symptoms" / f"{best}.md").read_text(encoding="utf-8") for named in TYPED[typed]), best
 
 

@@ -13,7 +13,7 @@ from kafka_audit.report.plain_text import explain
 from kafka_audit.report.plain_text.lines import fault_shown
 from kafka_audit.report.symptoms import decision, spellings, symptom_pages
 from kafka_audit.report.symptoms.markdown import index_markdown
-from kafka_audit.report.symptoms.search import find_pages
+from kafka_audit.report.symptoms.search import search
 from kafka_audit.says.reading import read_pasted
 from kafka_audit.says.signs import SIGNS, ZOOKEEPER_CLIENT
 from report.threads import FEW, MARKDOWN, PAGE, THREADS, explained, grepped, markdown, searched
@@ -28,7 +28,7 @@ def explanation(words, width=100):
 
 def shown_for(words):
     """Return the page that `explain` shows for words, if it shows one."""
-    return find_pages(words)[:1] if explanation(words).fits else ()
+    return search(words).pages[:1] if explanation(words).fits else ()
 
 
 def page_of(words, width=100):
@@ -62,9 +62,9 @@ def test_a_page_says_what_it_means_whether_it_is_normal_and_which_check_finds_th
 @pytest.mark.parametrize("slug", PAGES)
 def test_a_page_is_found_by_its_own_title_and_messages(slug):
     page = PAGES[slug]
-    assert find_pages(page.title)[0] == slug
+    assert search(page.title).pages[0] == slug
     for message in (*page.kafka, *page.clients):
-        assert slug in find_pages(message)[:FEW], message
+        assert slug in search(message).pages[:FEW], message
 
 
 def test_an_error_of_the_protocol_has_its_number_and_a_name_that_a_client_uses():
@@ -75,7 +75,7 @@ def test_an_error_of_the_protocol_has_its_number_and_a_name_that_a_client_uses()
     for code, names, page in listed:
         assert {(code, spelling) for name in names for spelling in spellings(name)} & of_client, code
         for name in names:
-            assert all(find_pages(spelling)[0] == page.slug for spelling in spellings(name)), name
+            assert all(search(spelling).pages[0] == page.slug for spelling in spellings(name)), name
 
 
 @pytest.mark.parametrize(
@@ -183,7 +183,7 @@ def test_a_page_that_shares_a_word_with_several_is_named_and_not_shown(words):
     head, _, _, *nearest = page_of(words).splitlines()
     assert not explanation(words).fits
     assert head == "No page fits. Type more of the message, or `kafka-audit explain` for the list of checks."
-    assert [line.split()[2] for line in nearest] == [*find_pages(words)[:4]]
+    assert [line.split()[2] for line in nearest] == [*search(words).pages[:4]]
 
 
 def test_a_subject_that_no_page_is_about_is_named_with_the_nearest_pages():

@@ -11,7 +11,7 @@ from kafka_audit.checks import catalogue
 from kafka_audit.model.errors import UsageError
 from kafka_audit.report.plain_text import explain
 from kafka_audit.report.symptoms import symptom_pages
-from kafka_audit.report.symptoms.search import find_pages
+from kafka_audit.report.symptoms.search import search
 
 THREADS: Mapping[str, Sequence[Mapping[str, Any]]] = yaml.safe_load(
     Path(__file__).with_name("threads.yaml").read_text(encoding="utf-8")
@@ -52,7 +52,7 @@ _COLUMNS = "| thread | client | page | check | found instead |\n|---|---|---|---
 
 def searched(thread: Mapping[str, Any]) -> list[str]:
     """Return the pages that the search shows, the best first."""
-    return [*find_pages(thread["words"])[:4]]
+    return [*search(thread["words"]).pages[:4]]
 
 
 def explained(thread: Mapping[str, Any]) -> str | None:

@@ -14,7 +14,7 @@ import yaml
 from airflow_environment import ROOT
 from kafka_audit.checks import catalogue
 from kafka_audit.report.symptoms import symptom_pages
-from kafka_audit.report.symptoms.search import find_pages
+from kafka_audit.report.symptoms.search import search
 from scenarios import browser
 
 THREADS = yaml.safe_load((ROOT / "tests" / "report" / "threads.yaml").read_text(encoding="utf-8"))
@@ -81,7 +81,7 @@ def test_search_finds_the_words_of_threads_as_explain_does(site):
         for thread in (thread for threads in THREADS.values() for thread in threads):
             page.goto(f"{site}/search.html?q={quote(thread['words'])}")
             links = page.locator("#message-pages a").evaluate_all("links => links.map(link => link.getAttribute('href'))")
-            found = find_pages(thread["words"])[:4]
+            found = search(thread["words"]).pages[:4]
             assert links == [f"docs/{'checks' if slug in catalogue() else 'symptoms'}/{slug}.html" for slug in found]
             hits += thread in THREADS["chosen"] and found[0] == thread["page"]
         page.goto(f"{site}/search.html?q={quote('<img src=x onerror=alert()> Leader: none')}")

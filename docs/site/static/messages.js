@@ -41,7 +41,9 @@ document.addEventListener("DOMContentLoaded", () => {
   // Before the page of a check comes one of a message that leads to it and fits nearly as well.
   const leads = ({ page, score }) => page.codes.includes(ranked[0].page.slug) && score >= data.nearly * ranked[0].score;
   const first = ranked.slice(1, 4).find(leads);
-  const best = (first ? [first, ...ranked.filter((one) => one !== first)] : ranked).filter((one) => one.score >= enough && !one.page.elsewhere).slice(0, 4);
+  const best = (first ? [first, ...ranked.filter((one) => one !== first)] : ranked)
+    .filter((one) => one.score >= enough && !one.page.elsewhere)
+    .slice(0, 4);
   if (!best.length) return;
   const box = document.createElement("div");
   box.id = "message-pages";

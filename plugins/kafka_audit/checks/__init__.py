@@ -63,6 +63,11 @@ class Check:
     stops: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # what a failure keeps from working: `report.impacts`
     incident: Mapping[str, Mapping[str, Any]] = field(default_factory=dict, repr=False)  # `incidents/declared_causes.py`
 
+    @property
+    def summary(self) -> str:
+        """The first paragraph of the page on one line: the fault."""
+        return " ".join(self.doc.partition("\n\n")[0].split())
+
     def story(self, name: str) -> Mapping[str, Any] | None:
         """Return the template of the story of one of its incidents; None if its file has none."""
         return _stories(self.family, self.name).get(name)

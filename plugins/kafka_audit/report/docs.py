@@ -86,7 +86,7 @@ def family_page(family: str, checks: Iterable[Check]) -> str:
 def _checks_table(checks: Iterable[Check]) -> str:
     rows = []
     for check in checks:
-        fault = _cell(explain.check_summary(check))
+        fault = _cell(check.summary)
         rows.append(f"| [{check.code}]({check.code}.md) | {check.name} | {check.severity.name} | {fault} |")
     return "\n".join(["| Code | Name | Severity | Fault |", "|---|---|---|---|", *rows])
 

@@ -14,7 +14,6 @@ from kafka_audit.model.finding import Severity, Status
 from kafka_audit.model.linted import Linted, LintedFinding, Remark
 from kafka_audit.model.text import clean
 from kafka_audit.report.lint_document import shown_findings
-from kafka_audit.report.plain_text.explain import check_summary
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 KINDS = {Status.FAIL: "fail", Status.PASS: "pass", Status.UNKNOWN: "open", Status.NOT_APPLICABLE: "notApplicable"}
@@ -67,9 +66,9 @@ def _rule(check: Check) -> Mapping[str, Any]:
     return {
         "id": check.code,
         "name": "".join(part.title() for part in check.name.split("_")),
-        "shortDescription": sarif_message(check_summary(check)),
-        "fullDescription": sarif_message(check_summary(check)),
-        "help": sarif_message(named_placeholders(what_to_do(check)) or check_summary(check)),
+        "shortDescription": sarif_message(check.summary),
+        "fullDescription": sarif_message(check.summary),
+        "help": sarif_message(named_placeholders(what_to_do(check)) or check.summary),
         "defaultConfiguration": {"level": level(check.severity)},
         "properties": {"tags": list(dict.fromkeys(tags)), "severity": check.severity.name},
     }

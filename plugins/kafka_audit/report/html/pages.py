@@ -235,7 +235,7 @@ def catalogue_page(checks: Mapping[str, Check], newest: Sequence[Digest], *, up:
         {
             "code": check.code,
             "severity": check.severity.name,
-            "summary": explain.check_summary(check),
+            "summary": check.summary,
             "family": check.family.replace("_", " "),
             "needs": ", ".join(table.table().replace("_", " ") for table in check.needs),
             "fails": sum(Status.FAIL in digest.results.get(check.code, {}) for digest in newest),

@@ -15,7 +15,7 @@ from kafka_audit.model.text import LONGEST, did_you_mean
 from kafka_audit.report.plain_text.lines import fault_shown, line_text
 from kafka_audit.report.symptoms import SymptomPage, symptom_pages
 from kafka_audit.report.symptoms.markdown import page_markdown
-from kafka_audit.report.symptoms.search import find_pages, is_clear, subject_elsewhere, title_of
+from kafka_audit.report.symptoms.search import Search, search, title_of
 from kafka_audit.report.text import wrap
 from kafka_audit.says.catalogue import is_ordinary
 from kafka_audit.says.others import program_of
@@ -57,42 +57,46 @@ def explained(checks: Mapping[str, Check], words: str, *, width: int, color: boo
         return Explanation(check_text(find_check(checks, words), width=width, color=color))
     answers = read_pasted(words)
     known = [answer for answer in answers if answer.found or answer.below or fault_shown(answer)]
-    found, subject = find_pages(words), subject_elsewhere(words)
+    found = search(words)
     if known:
-        page = _page_of_lines(words, answers, found)
+        page = _page_of_lines(answers, found)
         text = line_text(checks, answers, width=min(width, _WIDEST_PROSE))
         further = symptom_text(checks, page, width=width, color=color) if page else ""
         return Explanation(f"{text}\n\n{further}".rstrip())
-    other = any(map(_of_another_program, answers)) or (_EXCEPTION.match(words) is not None and not _has_message(found, words))
-    if found and subject is None and is_clear(words) and not other and not (name and _near(checks, words)):
-        return Explanation(_page_text(checks, found, width=width, color=color))
-    if one_word and subject is None and (not found or (name and _near(checks, words))):
+    other = any(map(_of_another_program, answers)) or (
+        _EXCEPTION.match(words) is not None and not _has_message(found.pages, words)
+    )
+    if found.pages and found.subject is None and found.is_clear and not other and not (name and _near(checks, words)):
+        return Explanation(_page_text(checks, found.pages, width=width, color=color))
+    if one_word and found.subject is None and (not found.pages or (name and _near(checks, words))):
         return Explanation(check_text(find_check(checks, words), width=width, color=color))
-    return Explanation(_no_page(checks, answers, found, subject, width=min(width, _WIDEST_PROSE)), fits=False)
+    return Explanation(_no_page(checks, answers, found, width=min(width, _WIDEST_PROSE)), fits=False)
 
 
-def _no_page(
-    checks: Mapping[str, Check], answers: Sequence[ReadLine], found: Sequence[str], subject: str | None, *, width: int
-) -> str:
+def _no_page(checks: Mapping[str, Check], answers: Sequence[ReadLine], found: Search, *, width: int) -> str:
     """Return what is said where no page fits: whose line it is, or what it is about, and the nearest pages."""
-    if subject is not None:
-        text = f"This is about {subject}, which an audit does not judge; Kafka's documentation has it."
+    if found.subject is not None:
+        text = f"This is about {found.subject}, which an audit does not judge; Kafka's documentation has it."
     elif any(map(_is_a_line, answers)):
         text = line_text(checks, answers, width=width)
     else:
         text = _TYPE_MORE
-    nearest = ("", "The nearest pages:", *_titles(found[:4])) if found and not any(map(_of_another_program, answers)) else ()
+    nearest = (
+        ("", "The nearest pages:", *_titles(found.pages[:4]))
+        if found.pages and not any(map(_of_another_program, answers))
+        else ()
+    )
     return "\n".join((f"No page fits. {text}", *nearest))
 
 
 _TYPE_MORE = "Type more of the message, or `kafka-audit explain` for the list of checks."
 
 
-def _page_of_lines(words: str, answers: Sequence[ReadLine], slugs: Sequence[str]) -> SymptomPage | None:
+def _page_of_lines(answers: Sequence[ReadLine], searched: Search) -> SymptomPage | None:
     """Return the page of a line whose meaning is known, if there is one that has the message, or the text of the exception."""
-    page = next((symptom_pages().get(slug) for slug in slugs), None)
+    page = next((symptom_pages().get(slug) for slug in searched.pages), None)
     known = [*answers[0].found, *(one for below in answers[0].below for one in below)]
-    if page is None or len(answers) > 1 or not is_clear(words) or fault_shown(answers[0]):
+    if page is None or len(answers) > 1 or not searched.is_clear or fault_shown(answers[0]):
         return None
     if all(is_ordinary(found.meaning) for found in known) or (answers[0].record.exceptions and not answers[0].below):
         return None  # another exception is another fault
@@ -149,7 +153,7 @@ def _near(checks: Mapping[str, Check], word: str) -> str:
 
 def symptom_markdown(checks: Mapping[str, Check], page: SymptomPage) -> str:
     """Return the page of an error message."""
-    return page_markdown(page, checks, {code: check_summary(checks[code]) for code in page.codes})
+    return page_markdown(page, checks, {code: checks[code].summary for code in page.codes})
 
 
 def _page_text(checks: Mapping[str, Check], slugs: Sequence[str], *, width: int, color: bool) -> str:
@@ -181,13 +185,8 @@ def catalogue_text(checks: Mapping[str, Check], *, width: int, color: bool) -> s
             family = check.family
             lines += ["", _strong(family.replace("_", " "), color=color)]
         start = f"  {check.code}  {check.severity.name:<8}  "
-        lines.append(textwrap.shorten(check_summary(check), max(width - len(start), 20), placeholder=" …").join((start, "")))
+        lines.append(textwrap.shorten(check.summary, max(width - len(start), 20), placeholder=" …").join((start, "")))
     return "\n".join([*lines[1:], "", "Run `kafka-audit explain CODE` for details, or with an error message for its page."])
-
-
-def check_summary(check: Check) -> str:
-    """Return the first paragraph of a check's page on one line: the fault."""
-    return " ".join(check.doc.split("\n\n")[0].split())
 
 
 def check_text(check: Check, *, width: int, color: bool, cases: Traversable = _CASES) -> str:

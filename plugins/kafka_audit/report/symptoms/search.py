@@ -70,11 +70,26 @@ A check needs more: it has no message that could be quoted.
 """
 
 
-def find_pages(typed: str) -> tuple[str, ...]:
-    """Return the slugs and codes of the pages that have the words, the best first; none if none has enough of them."""
-    enough = _ENOUGH if len(set(_words(typed[:_LONGEST]))) > 1 else _ENOUGH_OF_ONE
-    scores = _scores(typed)
-    return tuple(slug for slug in _ranked(scores) if scores[slug] >= enough and slug not in elsewhere())
+@dataclass(frozen=True, kw_only=True)
+class Search:
+    """What is found for what was typed."""
+
+    pages: tuple[str, ...]  # slugs and codes of the pages that have the words, the best first; none if none has enough of them
+    is_clear: bool  # the best page, or subject, fits: it is not just the nearest of several, and has enough of the words
+    subject: str | None  # what it is about, if that fits better than any page: no page is about it
+
+
+def search(typed: str) -> Search:
+    """Return the pages for what was typed, and whether the best one is about it."""
+    words, scores = set(_words(typed[:_LONGEST])), _scores(typed)
+    ranked = _ranked(scores)
+    enough = _ENOUGH if len(words) > 1 else _ENOUGH_OF_ONE
+    is_clear = _is_clear(words, scores, *ranked[:2])
+    return Search(
+        pages=tuple(slug for slug in ranked if scores[slug] >= enough and slug not in elsewhere()),
+        is_clear=is_clear,
+        subject=title_of(ranked[0]) if is_clear and ranked[0] in elsewhere() else None,
+    )
 
 
 def _ranked(scores: Mapping[str, float]) -> list[str]:
@@ -86,22 +101,12 @@ def _ranked(scores: Mapping[str, float]) -> list[str]:
     return ranked if first is None else [first, *(slug for slug in ranked if slug != first)]
 
 
-def subject_elsewhere(typed: str) -> str | None:
-    """Return the subject that was typed if no page is about it: the words of a subject fit better than any page."""
-    best = _ranked(_scores(typed))[0]
-    return _index()[best].title if best in elsewhere() and is_clear(typed) else None
-
-
 def title_of(slug: str) -> str:
-    """Return the title of a page of `find_pages`: the message, or the fault."""
+    """Return the title of a page of `Search`: the message, or the fault."""
     return _index()[slug].title
 
 
-def is_clear(typed: str) -> bool:
-    """Return whether the best page, or subject, fits what was typed: it is not just the nearest of several, and has the words."""
-    scores = _scores(typed)
-    best, second = _ranked(scores)[:2]
-    words = set(_words(typed[:_LONGEST]))
+def _is_clear(words: Collection[str], scores: Mapping[str, float], best: str, second: str) -> bool:
     share = sum(word in _index()[best].words for word in words) / max(len(words), 1)
     clearly = scores[best] >= _CLEAR or scores[best] >= _CLEARLY_MORE * scores[second] or _leads(best, second)
     return share * scores[best] >= (_FITS if best in symptom_pages() else _FITS_A_CHECK) and clearly
@@ -177,20 +182,27 @@ class _Indexed:
     names: Mapping[tuple[str, ...], float]
 
 
+_Parts = tuple[list[str], list[str], list[str], list[str]]
+"""The lines of a page: of its title, which is the first, its messages, what else people type, and its prose."""
+
+
 @cache
 def _index() -> Mapping[str, _Indexed]:
     """Return the weights of all pages: the rarer among pages, the more."""
-    titles = {slug: page.title for slug, page in symptom_pages().items()}
-    faults = {code: check.doc.partition("\n\n")[0].replace("\n", " ") for code, check in catalogue().items()}
-    subjects = {slug: subject["title"] for slug, subject in elsewhere().items()}
+    return {slug: page for lines, factor in _kinds() for slug, page in _weighed(lines, factor).items()}
+
+
+@cache
+def _kinds() -> tuple[tuple[Mapping[str, _Parts], float], ...]:
+    """Return the pages of messages, those of checks, and the subjects, each with what all that it has counts."""
     return (
-        _weighed(titles, _lines_of_messages(), 1.0)
-        | _weighed(faults, _lines_of_checks(), _OF_A_CHECK)
-        | _weighed(subjects, _lines_of_subjects(), _OF_A_CHECK)
+        ({slug: _lines(page) for slug, page in symptom_pages().items()}, 1.0),
+        ({code: _lines_of_check(check) for code, check in catalogue().items()}, _OF_A_CHECK),
+        ({slug: ([subject["title"]], [], subject["typed"], []) for slug, subject in elsewhere().items()}, _OF_A_CHECK),
     )
 
 
-def _weighed(titles: Mapping[str, str], lines: Mapping[str, tuple[list[str], ...]], factor: float) -> dict[str, _Indexed]:
+def _weighed(lines: Mapping[str, _Parts], factor: float) -> dict[str, _Indexed]:
     """Return the weights of pages of one kind; all that they have counts `factor` times."""
     parts = {
         slug: [Counter(word for line in part for word in set(_words(line))) for part in page] for slug, page in lines.items()
@@ -212,7 +224,7 @@ def _weighed(titles: Mapping[str, str], lines: Mapping[str, tuple[list[str], ...
                 counted = factor * weight * times * (1 + _ENOUGH_TIMES) / (times + long)
                 words[word] = words.get(word, 0.0) + counted * _rare()[word] * (_PLACE if word in places else 1)
         found[slug] = _Indexed(
-            title=titles[slug],
+            title=lines[slug][0][0],
             factor=factor,
             phrases=sorted({tuple(dict.fromkeys(_words(line))) for part in lines[slug][::2] for line in part} - {()}),
             words=words,
@@ -226,26 +238,14 @@ def _weighed(titles: Mapping[str, str], lines: Mapping[str, tuple[list[str], ...
 def _rare() -> Mapping[str, float]:
     """Return how rare each word is among the pages of messages; of others among those of checks, and then among subjects."""
     found: dict[str, float] = {}
-    for lines in (_lines_of_subjects(), _lines_of_checks(), _lines_of_messages()):
+    for lines, _ in reversed(_kinds()):
         found |= _rarity(
             {slug: {word for part in page for line in part for word in _words(line)} for slug, page in lines.items()}
         )
     return found
 
 
-def _lines_of_messages() -> dict[str, tuple[list[str], ...]]:
-    return {slug: _lines(page) for slug, page in symptom_pages().items()}
-
-
-def _lines_of_checks() -> dict[str, tuple[list[str], ...]]:
-    return {code: _lines_of_check(check) for code, check in catalogue().items()}
-
-
-def _lines_of_subjects() -> dict[str, tuple[list[str], ...]]:
-    return {slug: ([subject["title"]], [], subject["typed"], []) for slug, subject in elsewhere().items()}
-
-
-def _lines(page: SymptomPage) -> tuple[list[str], ...]:
+def _lines(page: SymptomPage) -> _Parts:
     names = (name for names in page.errors.values() for name in names)
     typed = [words for line in page.typed for words in re.split("[,;] ", line)]
     prose = [page.means, page.normal, page.disagree, str(page.decide)]
@@ -257,10 +257,10 @@ def _lines(page: SymptomPage) -> tuple[list[str], ...]:
     )
 
 
-def _lines_of_check(check: Check) -> tuple[list[str], ...]:
+def _lines_of_check(check: Check) -> _Parts:
     """Return the parts of the page of a check without its prose, which speaks of all that the fault brings or looks like."""
     says = _VALUE.sub(" ", check.says.get(Status.FAIL, ""))
-    return ([check.doc.partition("\n\n")[0], check.name], [says], [*check.typed], [])
+    return ([check.summary, check.name], [says], [*check.typed], [])
 
 
 _VALUE = re.compile(r"\{[^{}]*\}")
