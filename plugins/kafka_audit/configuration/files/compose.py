@@ -142,7 +142,7 @@ def bare_services(roots: Sequence[yaml.Node]) -> Iterator[Described]:
         node = keys.get("services", root)
         if _is_service(keys):
             name = yaml_nodes.text(keys.get("container_name")) or "kafka"
-            node = yaml.MappingNode(root.tag, [(yaml.ScalarNode(root.tag, name, root.start_mark), root)], root.start_mark)
+            node = yaml_nodes.mapping_of([(yaml_nodes.scalar(name, root.start_mark), root)], root.start_mark)
         if any(map(_is_service, map(yaml_nodes.mapping, yaml_nodes.mapping(node).values()))):
             yield from described_services(node, lambda _path: None, closed=False)
 
@@ -211,8 +211,7 @@ def services_of_jobs(root: _Mapping) -> Iterator[Described]:
 def _checked(command: str, options: yaml.Node) -> yaml.Node:
     """Return the health check that options of Docker set, as that of a compose file."""
     mark = options.start_mark
-    test = yaml.ScalarNode("tag:yaml.org,2002:str", command, mark)
-    return yaml.MappingNode("tag:yaml.org,2002:map", [(yaml.ScalarNode("tag:yaml.org,2002:str", "test", mark), test)], mark)
+    return yaml_nodes.mapping_of([(yaml_nodes.scalar("test", mark), yaml_nodes.scalar(command, mark))], mark)
 
 
 def _env_file(text: str | None) -> Mapping[str, str]:

@@ -124,16 +124,14 @@ def _without_numbers(lines: list[str]) -> list[str]:
 
 def _sections(lines: Sequence[str]) -> Iterator[tuple[str, range, Sequence[str], bool]]:
     """Yield the name, the places, the lines, and whether fences are around it, of each part that may be a file."""
-    fences = [place for place, line in enumerate(lines) if _FENCE.match(line)]
-    if fences:
-        for begin, end in zip(fences[::2], [*fences[1::2], len(lines)], strict=False):
-            named = (_header(line) for line in reversed(lines[max(begin - 3, 0) : begin]))
-            info = (_FENCE.match(lines[begin]) or [""])[1] if _FENCE.match(lines[begin]) else ""
-            name = next(filter(None, named), "") or (info if info and "." in info else "")
-            yield from _documents(name, range(begin + 1, end), lines, fenced=True)
-    inside = {
-        place for begin, end in zip(fences[::2], [*fences[1::2], len(lines)], strict=False) for place in range(begin, end + 1)
-    }
+    fences = {place: match[1] or "" for place, line in enumerate(lines) if (match := _FENCE.match(line))}
+    places = [*fences, len(lines)]
+    blocks = [*zip(places[:-1:2], places[1::2], strict=False)]  # one that is not closed goes on to the end
+    for begin, end in blocks:
+        named = (_header(line) for line in reversed(lines[max(begin - 3, 0) : begin]))
+        name = next(filter(None, named), "") or (fences[begin] if "." in fences[begin] else "")
+        yield from _documents(name, range(begin + 1, end), lines, fenced=True)
+    inside = {place for begin, end in blocks for place in range(begin, end + 1)}
     lines = ["" if place in inside else line for place, line in enumerate(lines)]
     name, begin = "", 0
     for place, line in enumerate(lines):

@@ -11,7 +11,7 @@ from functools import partial
 
 import yaml
 
-from kafka_audit.configuration.files import images
+from kafka_audit.configuration.files import images, yaml_nodes
 from kafka_audit.configuration.files.values_tree import MOST_NODES
 from kafka_audit.model.linted import Remark
 
@@ -51,7 +51,6 @@ _OF_CLIENTS = re.compile(
 _END = re.compile(r"(?:[ \t]{1,20}#.*|[ \t,;\\)\]}`]{1,20})$")
 _NEXT = re.compile(r"[ \t]{1,20}(?:-|[A-Z_]{3,60}=).*")
 _LATER = re.compile(r"^\s{0,20}services:", re.MULTILINE)
-_STR = "tag:yaml.org,2002:str"
 
 
 def services(text: str, *, cut: bool) -> Iterator[tuple[yaml.Node, bool]]:
@@ -59,22 +58,22 @@ def services(text: str, *, cut: bool) -> Iterator[tuple[yaml.Node, bool]]:
 
     Beside each is whether its network is that of the text.
     """
-    found = [*_of_commands(text.split("\n"))]
+    found = [*map(_service, _commands(text.split("\n"), _RUN))]
     if not found:
         found = [*_of_variables(text, whole=not cut and _LATER.search(text) is not None)]
     ids = [body["environment"] for body in found if "environment" in body]
-    twice = len(found) - len({_own_id(node) or str(place) for place, node in enumerate(ids)}) > len(found) - len(ids)
+    twice = len({_own_id(node) or str(place) for place, node in enumerate(ids)}) < len(ids)
     for group in [[body] for body in found] if twice else [found]:
         pairs = []
         for number, body in enumerate(group, 1):
             name = body["container_name"].value if "container_name" in body else f"kafka{number if group[1:] else ''}"
             mark = next(iter(body.values())).start_mark
-            parts = [(yaml.ScalarNode(_STR, key, node.start_mark), node) for key, node in body.items()]
-            pairs.append((yaml.ScalarNode(_STR, name, mark), yaml.MappingNode("tag:yaml.org,2002:map", parts, mark)))
+            parts = [(yaml_nodes.scalar(key, node.start_mark), node) for key, node in body.items()]
+            pairs.append((yaml_nodes.scalar(name, mark), yaml_nodes.mapping_of(parts, mark)))
         if pairs:
             networks = {body["networks"].value if "networks" in body else "" for body in group}
             closed = len(networks) == 1 and networks != {""} and len(group) > 1
-            yield yaml.MappingNode("tag:yaml.org,2002:map", pairs, pairs[0][0].start_mark), closed
+            yield yaml_nodes.mapping_of(pairs, pairs[0][0].start_mark), closed
 
 
 def references(text: str) -> Iterator[Remark]:
@@ -98,7 +97,7 @@ def values(text: str) -> Iterator[yaml.Node]:
     """Yield the values that each command of Helm sets, as the mapping of a file of values."""
     lines = text.split("\n")
     for words in _commands(lines, _HELM):
-        root = yaml.MappingNode("tag:yaml.org,2002:map", [], _mark(words[0][1] if words else 0))
+        root = yaml_nodes.mapping_of([], _mark(words[0][1] if words else 0))
         given = iter(words)
         for word, _ in given:
             option, equals, value = word.partition("=")
@@ -116,19 +115,14 @@ def _set(root: yaml.MappingNode, path: Sequence[str], value: str, place: int) ->
     for parent in parents:
         found = next((node for key, node in root.value if key.value == parent), None)
         if not isinstance(found, yaml.MappingNode):
-            found = yaml.MappingNode("tag:yaml.org,2002:map", [], _mark(place))
-            root.value.append((yaml.ScalarNode(_STR, parent, _mark(place)), found))
+            found = yaml_nodes.mapping_of([], _mark(place))
+            root.value.append((yaml_nodes.scalar(parent, _mark(place)), found))
         root = found
-    root.value.append((yaml.ScalarNode(_STR, last, _mark(place)), yaml.ScalarNode(_STR, value, _mark(place))))
+    root.value.append((yaml_nodes.scalar(last, _mark(place)), yaml_nodes.scalar(value, _mark(place))))
 
 
 def _mark(place: int) -> yaml.Mark:
     return yaml.Mark("", 0, place, 0, None, 0)
-
-
-def _of_commands(lines: Sequence[str]) -> Iterator[dict[str, yaml.Node]]:
-    """Yield the service of each command that runs a container."""
-    return map(_service, _commands(lines, _RUN))
 
 
 def _commands(lines: Sequence[str], begins: re.Pattern[str]) -> Iterator[list[tuple[str, int]]]:
@@ -177,13 +171,13 @@ def _service(words: Sequence[tuple[str, int]]) -> dict[str, yaml.Node]:
                 _add(body, key, value, place)
     if "test" in body:
         node = body.pop("test")
-        body["healthcheck"] = yaml.MappingNode("tag:yaml.org,2002:map", [(yaml.ScalarNode(_STR, "test"), node)], node.start_mark)
+        body["healthcheck"] = yaml_nodes.mapping_of([(yaml_nodes.scalar("test", node.start_mark), node)], node.start_mark)
     return body
 
 
 def _add(body: dict[str, yaml.Node], key: str, value: str, place: int) -> None:
     mark = _mark(place)
-    node = yaml.ScalarNode(_STR, value, mark)
+    node = yaml_nodes.scalar(value, mark)
     if key in _LISTS:
         body.setdefault(key, yaml.SequenceNode("tag:yaml.org,2002:seq", [], mark)).value.append(node)
     else:

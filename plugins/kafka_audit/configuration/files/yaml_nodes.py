@@ -1,5 +1,7 @@
 """Nodes of composed YAML, read without making objects of them: values are the texts of the file. Pure."""
 
+from collections.abc import Sequence
+
 import yaml
 
 _NULL = "tag:yaml.org,2002:null"
@@ -34,6 +36,16 @@ def items(node: yaml.Node | None) -> list[yaml.Node]:
 def text(node: yaml.Node | None) -> str | None:
     """Return a scalar as it is written, None for null and for anything else."""
     return str(node.value) if isinstance(node, yaml.ScalarNode) and node.tag != _NULL else None
+
+
+def scalar(value: str, mark: yaml.Mark | None) -> yaml.ScalarNode:
+    """Return a text as if it stood at a place."""
+    return yaml.ScalarNode("tag:yaml.org,2002:str", value, mark)
+
+
+def mapping_of(pairs: Sequence[tuple[yaml.Node, yaml.Node]], mark: yaml.Mark | None) -> yaml.MappingNode:
+    """Return a mapping as if it stood at a place."""
+    return yaml.MappingNode("tag:yaml.org,2002:map", [*pairs], mark)
 
 
 def moved(node: yaml.Node, mark: yaml.Mark | None) -> yaml.Node:
