@@ -97,6 +97,13 @@ def test_reads_at_the_address_of_a_party_are_its_reads(cut_off):
     assert [read["target"] for read in found["not_answered"]] == [address]
 
 
+def test_each_listener_of_a_party_is_its_address(cut_off):
+    endpoints = {"2": "PLAINTEXT://b2:9092, INTERNAL://b2:9094"}
+    report = cut_off | {"matrix": cut_off["matrix"] | {"endpoints": endpoints}}
+    report |= {"coverage": cut_off["coverage"] | {"unknown": [_failed("broker@b2:9092", "b2:9092")]}}
+    assert [read["target"] for read in answers.said_by(report, "broker 2")["not_answered"]] == ["b2:9092"]
+
+
 def test_a_party_is_named_as_people_write_it(cut_off):
     for name in ("broker 2", "broker:2", " broker/2"):
         assert answers.said_by(cut_off, name)["party"] == "broker 2"

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any
 
+from kafka_audit.cluster.answers.reads import addresses_of
 from kafka_audit.model.errors import UsageError
 from kafka_audit.model.finding import Severity, Status
 from kafka_audit.model.text import did_you_mean
@@ -301,8 +302,8 @@ def _observer(report: Report, name: str) -> Mapping[str, Any]:
 def _is_of(read: Mapping[str, Any], name: str, matrix: Mapping[str, Any]) -> bool:
     """Return whether a read was sent to a party: under its name, or at its address while it was not known who listens there."""
     kind, _, number = name.partition(" ")
-    address = str(matrix["endpoints"].get(number, "")) if kind == "broker" else ""
-    return _plain(read["observer"]) == name or bool(read["target"] and read["target"] == address.rpartition("//")[2])
+    own = addresses_of(str(matrix["endpoints"].get(number, ""))) if kind == "broker" else ()
+    return _plain(read["observer"]) == name or any(place in own for place in addresses_of(str(read["target"] or "")))
 
 
 def _plain(name: str) -> str:

@@ -48,6 +48,11 @@ def coordinated_by(view: ClusterView, topic: str, partition: int) -> Coordinated
     return Coordinated(partition=partition, partitions=partitions, who=who, what=what, known=known)
 
 
+def has_topic(view: ClusterView, topic: str) -> bool:
+    """Return whether one of Kafka's own topics is listed."""
+    return any(row.topic == topic for row in view.differences.of(InternalTopic))
+
+
 def lists_all_groups(view: ClusterView) -> bool:
     """Return whether ListGroups leaves no group out for lack of a right."""
     if all(view.inter_broker.authorizer(broker).state == "unset" for broker in view.brokers):

@@ -140,6 +140,11 @@ class Settings:
         """Every key of any broker or file."""
         return frozenset(key for reported in (*self.files.values(), *self.answers.values()) for key in reported)
 
+    def number(self, broker: int, key: str, default: int) -> int:
+        """Return a setting that is a number, the default where it is not set, or none that is known."""
+        value = self.get(broker, key).value or ""
+        return int(value) if value.isdecimal() else default
+
     def get(self, broker: int, key: str) -> Setting:
         """Return one setting: the file's word, else the broker's own."""
         line = self._every_file.get(broker, {}).get(key)

@@ -4,6 +4,7 @@ Members of a healthy group that is busy have records left at any moment: only wh
 row, or what was one in the previous report.
 """
 
+import math
 from collections.abc import Iterator
 
 from kafka_audit.cluster.view import ClusterView
@@ -12,8 +13,7 @@ from kafka_audit.model.text import counted
 from kafka_audit.progress.rule import Observed
 
 KIND = "share"
-_TIMES, _LOCK_MS = "group.share.max.delivery.count.limit", "group.share.max.record.lock.duration.ms"
-_DEFAULTS = {_TIMES: 10, _LOCK_MS: 60_000}
+_DEFAULTS = {"group.share.max.delivery.count.limit": 10, "group.share.max.record.lock.duration.ms": 60_000}
 _MINUTE_MS = 60_000
 _DEFAULT_MS = 10 * _MINUTE_MS
 
@@ -66,9 +66,7 @@ def _moved(row: SharePartition, last: SharePartition) -> bool:
 
 def _longest(view: ClusterView, broker: int) -> float | None:
     """Return how long one record may be held by the coordinator's settings, which those of a group cannot exceed."""
-    texts = {key: view.settings.get(broker, key).value or "" for key in _DEFAULTS}
-    times, lock_ms = (int(texts[key]) if texts[key].isdecimal() else default for key, default in _DEFAULTS.items())
-    longest = times * lock_ms
+    longest = math.prod(view.settings.number(broker, key, default) for key, default in _DEFAULTS.items())
     return longest / _MINUTE_MS if longest > _DEFAULT_MS else None
 
 

@@ -45,12 +45,7 @@ def left_bytes(view: ClusterView, row: TieredPartition) -> int:
     records = row.end_offset - row.local_offset
     left = row.end_offset - max(row.local_offset, row.tiered_offset + 1)
     size = row.local_bytes * left // records if records > 0 else 0
-    return size if size > _SEGMENTS * (row.segment_bytes or _of_broker(view, row.broker_id)) else 0
-
-
-def _of_broker(view: ClusterView, broker: int) -> int:
-    value = view.settings.get(broker, _SEGMENT).value or ""
-    return int(value) if value.isdecimal() else _DEFAULT
+    return size if size > _SEGMENTS * (row.segment_bytes or view.settings.number(row.broker_id, _SEGMENT, _DEFAULT)) else 0
 
 
 def _left(row: TieredPartition) -> int:

@@ -20,16 +20,17 @@ def versions_differ(view: ClusterView) -> Judgements:
     sides = {broker: bool(view.newest(Migration)) and any(key == _QUORUM for key, _ in own) for broker, own in offers.items()}
     of_side = {side: {broker: offers[broker] for broker in offers if sides[broker] is side} for side in set(sides.values())}
     usual_of_side = {side: commonest(own) for side, own in of_side.items()}
+    alike = {side: sorted(broker for broker in own if own[broker] == usual_of_side[side]) for side, own in of_side.items()}
     protocols = {broker: version for broker in effective.brokers if (version := protocol(effective, broker)) is not None}
     usual = commonest(named) if (named := {broker: version for broker, version in protocols.items() if version}) else ""
     undecided = tied(protocols, len(effective.brokers))
     with_usual_protocol = sorted(other_broker for other_broker, version in protocols.items() if version == usual)
     for broker in effective.brokers:
         own, version = offers.get(broker), protocols.get(broker)
-        software = usual_of_side.get(sides.get(broker, False), ())
+        side = sides.get(broker, False)
+        software = usual_of_side.get(side, ())
         faults = [unlike(dict(own), dict(software))] if own is not None and own != software else []
-        alike = sorted(other for other, ranges in offers.items() if ranges == software)
-        others = alike if faults else with_usual_protocol
+        others = alike[side] if faults else with_usual_protocol
         if version and version != usual:
             faults.append(f"its {KEY} is {version}, not {usual}")
         evidence: dict[str, object] = {"broker": broker, "key": KEY, "others": brokers(others), "fault": " and ".join(faults)}

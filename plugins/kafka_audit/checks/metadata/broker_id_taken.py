@@ -35,6 +35,5 @@ def broker_id_taken(view: ClusterView) -> Judgements:
 
 def _outlasts_a_session(view: ClusterView, line: LogLine) -> bool:
     """Return whether a registration has been refused for longer than the session of the same process before a restart lasts."""
-    value = view.settings.get(line.broker_id, _SESSION).value or ""
-    session = int(value) if value.isdecimal() else _SESSION_MS
+    session = view.settings.number(line.broker_id, _SESSION, _SESSION_MS)
     return line.since_ms is not None and line.last_ms is not None and line.last_ms - line.since_ms >= session

@@ -15,8 +15,7 @@ def topic_kept_in_view(view: ClusterView) -> Judgements:
             yield view.judge(f"broker/{row.name}", Status.FAIL, evidence)
     silent = [observer for observer in view.observers if not observer.answered]
     for observer in silent:
-        error, needs = observer.error or "it did not answer", observer.needs or "an answer to Metadata"
-        yield view.unknown(observer.resource, error, needs, holder=holder)
+        yield view.unknown(observer.resource, observer.error, observer.needs, holder=holder)
     if once := sum(row.topics - row.repeated for row in rows):
         yield view.unknown("cluster", f"{counted(once, 'topic')} differed in one sample", "another audit", holder=holder)
     elif not view.observers:

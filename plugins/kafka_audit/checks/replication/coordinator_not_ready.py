@@ -3,7 +3,8 @@ from collections.abc import Sequence
 from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
 from kafka_audit.checks.gaps import ONCE, nothing_asked
 from kafka_audit.cluster.answers.broker_reads import BrokerReads
-from kafka_audit.differences.tables import LISTED, InternalTopic
+from kafka_audit.cluster.coordinators import has_topic
+from kafka_audit.differences.tables import LISTED
 from kafka_audit.model.progress import ProgressRow
 from kafka_audit.model.tables import CoordinatorPartition, GroupCoordinator
 from kafka_audit.model.text import counted
@@ -16,7 +17,7 @@ _TOPIC, _READ, _PARTITIONS = "__consumer_offsets", "ListGroups", "DescribeGroups
 @check(code="KA615", severity=Severity.HIGH, parts=("topics",))
 def coordinator_not_ready(view: ClusterView) -> Judgements:
     """The group coordinator of a broker does not run, or loads its partitions without end."""
-    if not any(row.topic == _TOPIC for row in view.differences.of(InternalTopic)):
+    if not has_topic(view, _TOPIC):
         yield view.not_applicable("cluster", f"no topic {_TOPIC} was found")
         return
     reads = BrokerReads(view.last_reads, _READ)

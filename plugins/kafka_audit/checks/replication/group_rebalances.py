@@ -1,7 +1,6 @@
 from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
 from kafka_audit.checks.on_its_way import standing, under_way
-from kafka_audit.cluster.coordinators import groups_gap, unused
-from kafka_audit.differences.tables import InternalTopic
+from kafka_audit.cluster.coordinators import groups_gap, has_topic, unused
 from kafka_audit.model.progress import ProgressRow
 from kafka_audit.model.tables import RebalancingGroup
 from kafka_audit.model.text import clean, counted
@@ -16,7 +15,7 @@ def group_rebalances(view: ClusterView) -> Judgements:
     rows = progress_of(view).of_kind("group")
     groups = {f"group/{row.group}": row for row in view.newest(RebalancingGroup)}
     yield from standing(view, rows, lambda row: _evidence(row, groups[row.parties[0]]))
-    exists = any(row.topic == _TOPIC for row in view.differences.of(InternalTopic))
+    exists = has_topic(view, _TOPIC)
     needs = "an answer to ListGroups 4 (Kafka 2.6 or later)"
     gap = groups_gap(view, _READ, "list groups by their state", needs) if exists else unused(view, _TOPIC)
     begun = [row for row in rows if row.state != "standing"]

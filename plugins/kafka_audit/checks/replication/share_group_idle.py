@@ -1,7 +1,6 @@
 from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
 from kafka_audit.checks.on_its_way import standing, under_way
-from kafka_audit.cluster.coordinators import groups_gap, unused
-from kafka_audit.differences.tables import InternalTopic
+from kafka_audit.cluster.coordinators import groups_gap, has_topic, unused
 from kafka_audit.model.tables import SharePartition
 from kafka_audit.model.text import counted
 from kafka_audit.progress.rows import progress_of
@@ -16,7 +15,7 @@ def share_group_idle(view: ClusterView) -> Judgements:
     rows = progress_of(view).of_kind("share")
     found = {share_parties(row): row for row in view.newest(SharePartition)}
     yield from standing(view, rows, lambda row: _evidence(found[row.parties[0], row.parties[1]]))
-    exists = any(row.topic == _TOPIC for row in view.differences.of(InternalTopic))
+    exists = has_topic(view, _TOPIC)
     needs = "an answer to ListGroups 5 (Kafka 4.0 or later)"
     gap = groups_gap(view, _READ, "describe offsets of share groups", needs) if exists else unused(view, _TOPIC)
     begun = [row for row in rows if row.state != "standing"]

@@ -2,7 +2,7 @@ from kafka_audit.checks import ClusterView, Confidence, Judgement, Judgements, S
 from kafka_audit.checks.controller import since_previous
 from kafka_audit.checks.gaps import nothing_asked
 from kafka_audit.cluster.answers.broker_reads import BrokerReads
-from kafka_audit.differences.tables import InternalTopic
+from kafka_audit.cluster.coordinators import has_topic
 from kafka_audit.model.progress import ProgressRow
 from kafka_audit.model.tables import CoordinatedTransaction, OldTransaction
 from kafka_audit.model.tables.storage import OPEN_FOR_LONG_MS
@@ -17,7 +17,7 @@ _MINUTE_MS = 60_000
 @check(code="KA614", severity=Severity.HIGH, parts=("topics",))
 def transaction_hangs(view: ClusterView) -> Judgements:
     """A transaction stays open, and read_committed consumers wait for it."""
-    if not any(row.topic == TOPIC for row in view.differences.of(InternalTopic)):
+    if not has_topic(view, TOPIC):
         yield view.not_applicable("cluster", f"no topic {TOPIC} was found")
         return
     reads = BrokerReads(view.last_reads, _READ)

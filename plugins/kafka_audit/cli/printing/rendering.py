@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from msgspec import structs
 
 from kafka_audit.cli.printing import console
-from kafka_audit.compare.addresses import canonical_text
+from kafka_audit.cluster.answers.reads import addresses_of
+from kafka_audit.compare.addresses import HostPort, address_text, canonical_address
 from kafka_audit.model.errors import SnapshotError
 from kafka_audit.model.report import Report, report_text
 from kafka_audit.model.text import our_line
@@ -40,7 +41,7 @@ _NEWEST, _CLUSTERS = 3, 100
 
 def _known_address(document: Report, history: History) -> str:
     """Return which broker of which cluster has an address that did not answer, by the newest audits, and where to ask instead."""
-    asked = {canonical_text(read.target) for read in document.coverage.unknown if read.target}
+    asked = {place for read in document.coverage.unknown for place in _places(read.target or "")}
     for cluster, snapshot_ids in list(history.snapshots().items())[:_CLUSTERS]:
         for snapshot_id in snapshot_ids[:_NEWEST]:
             report = None
@@ -48,15 +49,15 @@ def _known_address(document: Report, history: History) -> str:
                 report = history.report(snapshot_id)
             places = {broker: _places(text) for broker, text in (report.matrix.endpoints if report else {}).items()}
             for broker, own in places.items():
-                if any(canonical_text(place) in asked for place in own):
+                if not asked.isdisjoint(own):
                     others = [place for other, found in places.items() if other != broker for place in found]
-                    ask = f" Ask another: --bootstrap {others[0]}" if others else ""
+                    ask = f" Ask another: --bootstrap {address_text(*others[0])}" if others else ""
                     return our_line(f"It is broker {broker} of {cluster}, by the audit {snapshot_id}.{ask}", 500)
     return ""
 
 
-def _places(endpoints: str) -> list[str]:
-    return [part.rpartition("://")[2] for part in endpoints.split(", ")]
+def _places(text: str) -> list[HostPort]:
+    return [canonical_address(*place) for place in addresses_of(text)]
 
 
 def as_typed(document: Report, words: Sequence[str]) -> Report:
