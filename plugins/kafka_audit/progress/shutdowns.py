@@ -27,7 +27,7 @@ def shutdowns(view: ClusterView) -> Iterator[Observed]:
         yield Observed(
             kind="shutdown",
             parties=(f"broker/{broker}",),
-            what=f"stop of broker {broker}, which leads {counted(led, 'partition')},",
+            what=f"stop of broker {broker} with {counted(led, 'partition')} to hand over",
             now=led,
             snapshot=move.led if was_there and move is not None else None,
             was_there=was_there,
