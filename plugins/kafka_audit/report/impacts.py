@@ -5,7 +5,8 @@ Which functions a failure stops is a key of its check's YAML (`stops`), by what 
 | key | what does not work |
 |---|---|
 | `partition` | what clients do with that partition; for one of Kafka's own topics what it holds for groups and transactions |
-| `leads` | the same with all partitions that the broker leads, where its own view is empty; of groups and transactions, too |
+| `leads` | the same with all partitions that the broker leads, of groups and transactions, too: where its own view is empty, |
+|  | or where nobody reaches any of its addresses |
 | `user` | what the user of the finding does |
 | `cluster` | what the whole cluster does |
 | `every broker` | the same, once each broker has the finding as CRITICAL |
@@ -65,7 +66,13 @@ def _add(hurt: dict[str, _Hurt], finding: Finding, scope: str, functions: Sequen
         _add_partition(hurt, finding, functions, view)
     elif scope == "leads":
         broker = finding.resource.broker
-        if broker is None or finding.evidence.get("empty") is not True or view.kraft:
+        cut = finding.evidence.get("nowhere") is True
+        if broker is None or not (cut or (finding.evidence.get("empty") is True and not view.kraft)):
+            return
+        faulty = [state for state in view.partitions.of_kind("under_replicated") if state.leader == broker]
+        if cut and len(faulty) == view.partitions.led_by((broker,)):  # each that it leads is known by name
+            for state in faulty:
+                _add_place(hurt, (state.topic, state.partition), functions[:3], view)
             return
         own = {row.topic: row.led for row in view.differences.of(CoordinatorShare) if row.broker_id == broker}
         led = {function: own.get(topic, 0) for topic, function in _OF_COORDINATORS.items()}
@@ -93,8 +100,11 @@ def _all_run(view: ClusterView, since: str) -> bool:
 
 def _add_partition(hurt: dict[str, _Hurt], finding: Finding, functions: Sequence[str], view: ClusterView) -> None:
     place = finding.resource.topic_partition
-    if place is None:
-        return
+    if place is not None:
+        _add_place(hurt, place, functions, view)
+
+
+def _add_place(hurt: dict[str, _Hurt], place: tuple[str, int], functions: Sequence[str], view: ClusterView) -> None:
     held = coordinated_by(view, *place)
     for function in functions:
         # Clients do not write to Kafka's own topics: their brokers do, for groups and transactions.

@@ -9,8 +9,9 @@ from kafka_audit.checks import log_quotes
 from kafka_audit.checks.audit.unread_sources import failed_reads
 from kafka_audit.checks.candidates import edges_of
 from kafka_audit.checks.controller import behind_controllers
-from kafka_audit.checks.incident import Case, StoryFacts, at_the_broker, edges_behind, evidence_of, evidence_of_edges
+from kafka_audit.checks.incident import Case, StoryFacts, at_the_broker, edges_behind, evidence_of, evidence_of_edges, in_partitions_of
 from kafka_audit.checks.listeners.new_listener import new_listener
+from kafka_audit.checks.listeners.right_address import is_wrong, right_addresses, worked_before
 from kafka_audit.checks.repair import advertise, connect_commands, prove
 from kafka_audit.cluster.answers.reads import addresses_of
 from kafka_audit.cluster.hosts import means_itself
@@ -26,7 +27,7 @@ from kafka_audit.model.commands import Command, Line, command, remark
 from kafka_audit.model.finding import Confidence, Evidence, Finding, Severity, Status, Step
 from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.tables import Probe
-from kafka_audit.model.text import brokers, clean, is_plain_word, listing, ranges
+from kafka_audit.model.text import brokers, clean, listing, ranges
 from kafka_audit.words.sentences import Written
 
 _CODE = "KA302"
@@ -40,14 +41,16 @@ _EACH = 3
 def sources(case: Case, root: Finding) -> tuple[int, ...]:
     """Return who cannot reach the endpoint: the controller where it is among those that the check names, else all of these.
 
-    Where the controller's side was not measured, it is the controller if the broker's own view is empty.
+    Where the controller's side was not measured, it is the controller if the broker's own view is empty. The broker itself is
+    not among them, unless nobody else is: its replicas do not wait for it.
     """
     found, controller = root.numbers("from"), case.view.controller
+    others = tuple(sorted({*found} - {root.resource.broker})) or tuple(sorted(found))
     if _followers_alone(case, root):
-        return tuple(sorted(found))
+        return others
     if controller is not None and (not found or controller in found or _implied(case, root)):
         return (controller,)
-    return tuple(sorted(found))
+    return others
 
 
 def _followers_alone(case: Case, root: Finding) -> bool:
@@ -113,6 +116,30 @@ def is_the_way_back(case: Case, symptom: Finding) -> bool:
     )
 
 
+def holds_up(case: Case, symptom: Finding) -> bool:
+    """Explain a partition that a broker of the cut leads or holds up, unless its leader is cut off from those that it lacks."""
+    key = symptom.resource.topic_partition
+    if key is None:
+        return at_the_broker(case, symptom) or _is_given_up_there(case, symptom)
+    state = case.view.partitions.state(*key)
+    if state is None or not in_partitions_of(case, symptom):
+        return False
+    cuts = (one for one in case.findings if one.code == _CODE and one.status is Status.FAIL and one not in case.roots)
+    nearer = any(
+        one.resource.broker == state.leader and {*one.numbers("from")} & {*state.missing} and not is_the_way_back(case, one)
+        for one in cuts
+    )
+    return case.by_controller or state.leader in case.brokers or not nearer
+
+
+def _is_given_up_there(case: Case, symptom: Finding) -> bool:
+    """Return whether a follower that does not get to these brokers possibly gave up partitions, and they lead all of these."""
+    places = (name.rpartition("-") for name in symptom.texts("partitions"))
+    states = [case.view.partitions.state(topic, int(number)) for topic, _, number in places if number.isdecimal()]
+    follows = symptom.confidence is Confidence.SUSPECTED and symptom.resource.broker in case.sources
+    return follows and bool(states) and all(state is not None and state.leader in case.brokers for state in states)
+
+
 def _of_the_way_back(case: Case) -> tuple[Finding, ...]:
     return tuple(one for one in case.explained if one.code == _CODE and one not in case.roots)
 
@@ -175,7 +202,10 @@ def cut_off(case: Case) -> StoryFacts:
     partitions, layers = case.view.partitions, sorted({root.text("layer") for root in case.roots if root.text("error")})
     facts: dict[str, object] = {
         "by_controller": case.by_controller,
-        "shown": any(root.severity is Severity.CRITICAL for root in (*case.roots, *_of_the_way_back(case))),
+        "shown": any(
+            one.resource.topic_partition or (one.code == _CODE and one.severity is Severity.CRITICAL)
+            for one in (*case.explained, *case.besides)
+        ),
         "both_ways": _both_ways(case),
         "itself": case.by_controller and case.brokers == case.sources,
         "who": f"controller {case.sources[0]}" if case.by_controller else brokers(case.sources),
@@ -348,7 +378,10 @@ def _repair(case: Case) -> dict[str, Any]:
     named = {source for root in case.roots if root.confidence is Confidence.MEASURED for source in root.numbers("from")}
     also = named - set(case.sources)
     reach = {source for root in case.roots for source in root.numbers("open")} - {*also, *case.sources}
+    wrong = tuple(end for end in case.endpoints if is_wrong(case, end))
     return {
+        "wrong": tuple(end.address for end in wrong),
+        "right": tuple(right_addresses(case).values()),
         "good": _known_good(case),
         "way_back": any(edge.stop and edge.stop.failure is ReadFailure.TIMEOUT for edge in edges_behind(case, case.roots)),
         "see": tuple(_see(case)),
@@ -356,7 +389,9 @@ def _repair(case: Case) -> dict[str, Any]:
         "named_brokers": tuple(case.view.named_brokers),
         "existing": own if endpoint and own and len(case.view.endpoints.of(endpoint.broker_id)) > 1 else "",
         "tls": endpoint is not None and endpoint.protocol in TLS,
-        "new_listener": new_listener(case.view, endpoint) if endpoint else (),
+        "new_listener": new_listener(case.view, endpoint, _repaired(case, endpoint) if endpoint in wrong else None)
+        if endpoint
+        else (),
         "also": tuple(also) if case.by_controller else (),
         "none_known": case.by_controller and not also and not reach,
     }
@@ -440,11 +475,5 @@ def _log_line(case: Case, controller: int, endpoint: AdvertisedEndpoint) -> Comm
 
 
 def _repaired(case: Case, broken: AdvertisedEndpoint) -> str:
-    return _worked_before(case, broken) or f"ADDRESS_FOR_CLIENTS_AND_BROKERS:{broken.port}"
-
-
-def _worked_before(case: Case, endpoint: AdvertisedEndpoint) -> str | None:
-    here = {f"broker/{endpoint.broker_id}", endpoint.resource}
-    moved = (change for change in case.changes if change.kind == "endpoint" and change.resource in here)
-    earlier = (at.text for change in moved for at in change.addresses_before)
-    return next((address for address in earlier if is_plain_word(address)), None)
+    right = right_addresses(case).get(broken) or worked_before(case, broken)
+    return right or f"ADDRESS_FOR_CLIENTS_AND_BROKERS:{broken.port}"

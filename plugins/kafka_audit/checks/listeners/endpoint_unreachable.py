@@ -1,4 +1,5 @@
 from collections.abc import Iterable
+from dataclasses import replace
 
 from kafka_audit.checks import ClusterView, Judgement, Judgements, Severity, Status, check
 from kafka_audit.cluster.listeners.endpoints import AdvertisedEndpoint
@@ -12,7 +13,10 @@ def endpoint_unreachable(view: ClusterView) -> Judgements:
     for endpoint in view.advertised:
         to = edges.to(endpoint)
         of_clients = [edge for edge in to if edge.of_clients]
-        yield endpoint_judgement(view, endpoint, of_clients, edges.reached, of_brokers=bool(to))
+        judgement = endpoint_judgement(view, endpoint, of_clients, edges.reached, of_brokers=bool(to))
+        if judgement.status is Status.FAIL and all(map(edges.is_lost, view.endpoints.of(endpoint.broker_id))):
+            judgement = replace(judgement, evidence={**judgement.evidence, "nowhere": True})
+        yield judgement
 
 
 def endpoint_judgement(

@@ -17,16 +17,19 @@ _AS_NOW = "AS_IT_IS_NOW"
 _EVERY_HOST = frozenset({"0.0.0.0", "localhost", "127.0.0.1", "::", "::1"})  # noqa: S104 -- compared, not bound
 
 
-def new_listener(view: ClusterView, broken: AdvertisedEndpoint) -> tuple[Line, ...]:
-    """Return what to add to the file of the broker that advertises an endpoint, for a first and a second rolling restart."""
-    return tuple(_NewListener(view, broken).lines())
+def new_listener(view: ClusterView, broken: AdvertisedEndpoint, instead: str | None = None) -> tuple[Line, ...]:
+    """Return what to add to the file of the broker that advertises an endpoint, for a first and a second rolling restart.
+
+    `instead` is what clients get as address of the endpoint, where what it advertises is wrong for them, too.
+    """
+    return tuple(_NewListener(view, broken, instead).lines())
 
 
 class _NewListener:
     """A listener as the inter-broker listener that an endpoint is of, with another name, port and address."""
 
-    def __init__(self, view: ClusterView, broken: AdvertisedEndpoint) -> None:
-        self._view, self._broken, self._broker = view, broken, broken.broker_id
+    def __init__(self, view: ClusterView, broken: AdvertisedEndpoint, instead: str | None) -> None:
+        self._view, self._broken, self._broker, self._instead = view, broken, broken.broker_id, instead
         self._present = view.endpoints.of(broken.broker_id)
         self._controllers = tuple(filter(None, (self._known(CONTROLLERS) or "").replace(" ", "").split(",")))
 
@@ -59,8 +62,11 @@ class _NewListener:
 
     def _advertised(self) -> str:
         if (value := self._known(KEY)) is not None:
-            return value
+            own, right = self._broken.listener, f"{self._broken.listener}://{self._instead}"
+            return ",".join(right if self._instead and name == own else part for name, part in parts(value))
         listed = {endpoint.listener: f"{endpoint.listener}://{endpoint.address}" for endpoint in self._present}
+        if self._instead:
+            listed[self._broken.listener] = f"{self._broken.listener}://{self._instead}"
         names = [*listed]
         if self._view.kraft:
             bound = {INSTEAD: self._known(INSTEAD), CONTROLLERS: self._known(CONTROLLERS)}

@@ -1,14 +1,16 @@
 """KA301: clients do not reach what brokers advertise, cannot resolve it outside, or neither they nor brokers reach it."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
 from kafka_audit.checks import Status
 from kafka_audit.checks.incident import Case, StoryFacts, connection_opens, evidence_of, evidence_of_edges
 from kafka_audit.checks.listeners.client_vantages import Reach, no_such_name, split_answers
+from kafka_audit.checks.listeners.right_address import right_addresses, runs
 from kafka_audit.checks.repair import advertise, connect_commands
 from kafka_audit.cluster.hosts import inside_of, means_itself
+from kafka_audit.cluster.listeners.endpoints import AdvertisedEndpoint
 from kafka_audit.faults.serve_edges import NETWORK
 from kafka_audit.model.commands import Line
 from kafka_audit.model.finding import Evidence, Finding
@@ -51,7 +53,13 @@ def exposed_endpoints(case: Case) -> StoryFacts:
     reach, means_own_host = Reach.of(case), _means_itself(case)
     broken = [edge for edges in reach.broken.values() for edge in edges]
     endpoints = tuple(sorted({edge.endpoint for edge in broken})) or case.endpoints
+    found = right_addresses(case)
+    right = found if {*found} == {*case.endpoints} else {}
     facts = {
+        "right": tuple(right.values()),
+        "wrong": tuple(endpoint.address for endpoint in right),
+        "corrected": tuple(_advertised(case, lambda endpoint: right[endpoint])) if right else (),
+        "runs": all(runs(case.view, broker) for broker in case.brokers),
         **reach.facts(),
         "means_own_host": means_own_host,
         "addresses": tuple(endpoint.address for endpoint in case.endpoints[:2]) if means_own_host else (),
@@ -63,7 +71,7 @@ def exposed_endpoints(case: Case) -> StoryFacts:
         "resolve": endpoints if any(edge.failed_at == "dns" for edge in broken) else (),
         "connect": connect_commands(endpoints, 5),
         "all_brokers": len(case.view.named_brokers),
-        "named": tuple(_named(case)) if means_own_host else (),
+        "named": tuple(_advertised(case, lambda e: f"NAME_OF_BROKER_{e.broker_id}:{e.port}")) if means_own_host else (),
     }
     shown = reach.evidence() if reach.worst else evidence_of(case.roots)
     return StoryFacts(facts=facts, evidence=(*shown, *split_answers(case)), against=reach.against())
@@ -81,11 +89,11 @@ def _means_itself(case: Case) -> bool:
     return not any(f.status is Status.PASS or (f.status is Status.FAIL and f.text("layer") not in NETWORK) for f in judged)
 
 
-def _named(case: Case) -> Iterator[Line]:
-    """Yield settings with a name for each endpoint of a broker."""
+def _advertised(case: Case, address: Callable[[AdvertisedEndpoint], str]) -> Iterator[Line]:
+    """Yield settings with another address for each endpoint of a broker."""
     by_broker = [own for broker in case.brokers if (own := [e for e in case.endpoints if e.broker_id == broker])]
     for own_endpoints in by_broker[:5]:
-        yield from advertise(case, *((e, f"NAME_OF_BROKER_{e.broker_id}:{e.port}") for e in own_endpoints))
+        yield from advertise(case, *((endpoint, address(endpoint)) for endpoint in own_endpoints))
 
 
 def by_network(case: Case) -> Iterable[Case]:

@@ -1,0 +1,47 @@
+"""What a broker should advertise instead of an address that nobody reaches, not even the broker's own host."""
+
+from kafka_audit.checks import ClusterView
+from kafka_audit.checks.incident import Case
+from kafka_audit.cluster.hosts import means_itself
+from kafka_audit.cluster.listeners.endpoints import AdvertisedEndpoint
+from kafka_audit.cluster.processes import Processes, ProcessState
+from kafka_audit.compare.addresses import address_text, canonical_text
+from kafka_audit.compare.listener_names import same_listener
+from kafka_audit.model.addresses.advertised_listeners import INSTEAD, entries
+from kafka_audit.model.text import is_plain_word
+
+
+def right_addresses(case: Case) -> dict[AdvertisedEndpoint, str]:
+    """Return it for each wrong endpoint of a case, where it is known: what worked before, else what is bound."""
+    wrong = (endpoint for endpoint in case.endpoints if is_wrong(case, endpoint))
+    found = ((endpoint, worked_before(case, endpoint) or _bound(case.view, endpoint)) for endpoint in wrong)
+    return {endpoint: address for endpoint, address in found if address}
+
+
+def is_wrong(case: Case, endpoint: AdvertisedEndpoint) -> bool:
+    """Return whether a broker runs, and nobody reaches its address."""
+    return case.edges.is_lost(endpoint) and runs(case.view, endpoint.broker_id)
+
+
+def runs(view: ClusterView, broker: int) -> bool:
+    """Return whether something shows that the process of a broker runs: an answer, its fetches, or its registration."""
+    process = view.derived(Processes).all.get(broker)
+    return broker in view.in_zookeeper or (process is not None and process.state is ProcessState.RUNS)
+
+
+def worked_before(case: Case, endpoint: AdvertisedEndpoint) -> str | None:
+    """Return the address that a broker had in the previous audit, where that is another one."""
+    here = {f"broker/{endpoint.broker_id}", endpoint.resource}
+    moved = (change for change in case.changes if change.kind == "endpoint" and change.resource in here)
+    earlier = (at.text for change in moved for at in change.addresses_before)
+    return next((address for address in earlier if is_plain_word(address)), None)
+
+
+def _bound(view: ClusterView, endpoint: AdvertisedEndpoint) -> str | None:
+    """Return where a broker's listener listens, if its settings name a host that others can reach."""
+    for entry in entries({INSTEAD: view.settings.get(endpoint.broker_id, INSTEAD).value}):
+        if same_listener(entry.listener, endpoint.listener) and entry.host and entry.port and not means_itself(entry.host):
+            address = address_text(entry.host, entry.port)
+            is_other = canonical_text(address) != canonical_text(endpoint.address)
+            return address if is_other and is_plain_word(address) else None
+    return None
