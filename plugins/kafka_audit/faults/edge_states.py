@@ -199,7 +199,8 @@ def _among_brokers(facts: Facts) -> Iterator[EdgeState]:
         used = facts.between.listener(target)
         if probed.source is not None and (used is None or used.name == probed.endpoint.listener):
             state = _served(probed)
-            elsewhere = probed.state == BROKEN and probed.closed and probed.source not in facts.cut_from(target)
+            counts = probed.source in facts.cut_from(target) or (facts.is_lost(target) and facts.is_where_it_was(probed.source))
+            elsewhere = probed.state == BROKEN and probed.closed and not counts
             doubt = f"nothing shows that this vantage is on the host of broker {probed.source}"
             yield replace(state, state="unknown", text=doubt) if elsewhere else state
     for target in facts.between.brokers:

@@ -11,6 +11,7 @@ from kafka_audit.cluster.throttles import throttled_topics
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.faults.authorizers import Pair, pairs_at
 from kafka_audit.faults.edges import COORDINATE, FOLLOW, Edge, Edges, Effect
+from kafka_audit.faults.serve_edges import ServeEdges
 from kafka_audit.model.tables import AuthorityCertificate, Certificate, LogLine, Probe, SourceRead
 from kafka_audit.says.signs import shown_by
 
@@ -125,6 +126,27 @@ class Facts:
     def at_their_brokers(self, sources: Iterable[int]) -> tuple[int, ...]:
         """Return those of these brokers that their own probes reach, and lose nothing: others do not start on that host."""
         return tuple(source for source in sources if source in self.used_paths(source).whole)
+
+    def is_lost(self, broker: int) -> bool:
+        """Return whether nobody connects to the address that brokers use of a broker, its own host and clients included."""
+        endpoint = self.edges.into(broker)[0].endpoint
+        return endpoint is not None and self.view.derived(ServeEdges).is_lost(endpoint)
+
+    def is_where_it_was(self, source: int) -> bool:
+        """Return whether nothing shows that the vantage of a broker is on another host.
+
+        It reaches its own broker, or did in the previous audit; or nobody reaches that, and it reaches each other one.
+        """
+        others = [broker for broker in self.between.brokers if broker != source and not self.is_lost(broker)]
+        return (
+            source in {*self.at_their_brokers((source,)), *self._at_home_earlier}
+            or (self.is_lost(source) and bool(others) and all(source in self.used_paths(broker).open for broker in others))
+        )
+
+    @cached_property
+    def _at_home_earlier(self) -> frozenset[int]:
+        rows = (row for row in self.view.earlier(Probe) if row.role == "broker" and row.from_broker == row.broker_id)
+        return frozenset(row.broker_id for row in rows if row.layer == "tcp" and row.outcome == "ok")
 
     def used_paths(self, broker: int) -> Paths:
         """Return how brokers' hosts reach the address that brokers use of a broker."""

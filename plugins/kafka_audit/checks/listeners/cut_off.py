@@ -136,7 +136,8 @@ def _is_given_up_there(case: Case, symptom: Finding) -> bool:
     """Return whether a follower that does not get to these brokers possibly gave up partitions, and they lead all of these."""
     places = (name.rpartition("-") for name in symptom.texts("partitions"))
     states = [case.view.partitions.state(topic, int(number)) for topic, _, number in places if number.isdecimal()]
-    follows = symptom.confidence is Confidence.SUSPECTED and symptom.resource.broker in case.sources
+    away = {source for root in case.roots for source in root.numbers("from")}
+    follows = symptom.confidence is Confidence.SUSPECTED and symptom.resource.broker in away
     return follows and bool(states) and all(state is not None and state.leader in case.brokers for state in states)
 
 

@@ -131,8 +131,10 @@ def _no_endpoint(edge: Edge) -> tuple[str, str]:
 def _elsewhere(facts: Facts, broker: int, sources: tuple[int, ...], how: str) -> tuple[str, str]:
     """Say that vantages are probably on other hosts than their brokers'; without probes of these, what would show it."""
     error = f"probes from the vantages of {brokers(sources)} {how}, and nothing is missing that they would explain"
+    if facts.is_lost(broker) and all(map(facts.is_where_it_was, sources)):
+        return f"{error}: nobody reaches it, its own host included", f"an address of broker {broker} that is reached (KA301)"
     unlike = {*sources} - {*facts.at_their_brokers(sources)}
-    astray = tuple(source for source in unlike if facts.used_paths(source).fails(source))
+    astray = tuple(one for one in unlike if facts.used_paths(one).fails(one) and not facts.is_where_it_was(one))
     if not astray:
         return error, f"a probe of {brokers(unlike or {broker})} from the broker's own host"
     error += f"; that of {brokers(astray)} fails at its own broker too, and is probably on another host"

@@ -8,6 +8,7 @@ from kafka_audit.cluster.processes import Processes, ProcessState
 from kafka_audit.compare.addresses import address_text, canonical_text
 from kafka_audit.compare.listener_names import same_listener
 from kafka_audit.model.addresses.advertised_listeners import INSTEAD, entries
+from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.text import is_plain_word
 
 
@@ -19,14 +20,19 @@ def right_addresses(case: Case) -> dict[AdvertisedEndpoint, str]:
 
 
 def is_wrong(case: Case, endpoint: AdvertisedEndpoint) -> bool:
-    """Return whether a broker runs, and nobody reaches its address."""
-    return case.edges.is_lost(endpoint) and runs(case.view, endpoint.broker_id)
+    """Return whether a broker runs, and nobody reaches its address.
+
+    A registration shows that it runs, but of a broker that was killed it stays for a while: then its port refuses connections.
+    """
+    broker, edges = endpoint.broker_id, case.edges.to(endpoint, role=None)
+    refused = any(edge.stop is not None and edge.stop.failure is ReadFailure.REFUSED for edge in edges)
+    return case.edges.is_lost(endpoint) and (runs(case.view, broker) or (broker in case.view.in_zookeeper and not refused))
 
 
 def runs(view: ClusterView, broker: int) -> bool:
-    """Return whether something shows that the process of a broker runs: an answer, its fetches, or its registration."""
+    """Return whether an answer of a broker, or its fetches, show that its process runs."""
     process = view.derived(Processes).all.get(broker)
-    return broker in view.in_zookeeper or (process is not None and process.state is ProcessState.RUNS)
+    return process is not None and process.state is ProcessState.RUNS
 
 
 def worked_before(case: Case, endpoint: AdvertisedEndpoint) -> str | None:

@@ -59,6 +59,7 @@ def exposed_endpoints(case: Case) -> StoryFacts:
         "right": tuple(right.values()),
         "wrong": tuple(endpoint.address for endpoint in right),
         "corrected": tuple(_advertised(case, lambda endpoint: right[endpoint])) if right else (),
+        "nowhere": all(root.evidence.get("nowhere") is True for root in case.roots),
         "runs": all(runs(case.view, broker) for broker in case.brokers),
         **reach.facts(),
         "means_own_host": means_own_host,
