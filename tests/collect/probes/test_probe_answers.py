@@ -6,9 +6,10 @@ import tracemalloc
 
 import pytest
 
+from collect.fakes import server, silent
 from kafka_audit.clients import probe_script
-from kafka_audit.clients.sockets import Failure
-from kafka_audit.collect.probes import certificates
+from kafka_audit.clients.sockets import Failure, TlsContexts
+from kafka_audit.collect.probes import certificates, endpoint_probes
 from testbed.certificates import Authority
 
 
@@ -101,3 +102,28 @@ def test_the_key_of_the_issuer_is_read_where_the_certificate_names_it(tmp_path):
     assert len(keys[0]) == 40
     own = (tmp_path / "old" / "bed-ca.pem").read_text().split("-----")[2].split()
     assert certificates.decode_certificate("".join(own), "b0.example.com")["issuer_key"] is None
+
+
+def sends(text):
+    def behave(connection):
+        connection.sendall(text)
+        silent(connection)
+
+    return behave
+
+
+@pytest.mark.parametrize(
+    ("behave", "seconds", "says"),
+    [
+        (sends(b"SSH-2.0-OpenSSH_8.9\r\n"), 60.0, "what answers there is not Kafka's protocol (TLS? another program?)"),
+        (sends(b"HTTP/1.1 400 Bad Request\r\n\r\n"), 60.0, "what answers there is not Kafka's protocol (TLS? another program?)"),
+        (silent, 0.2, "it accepts a connection and sends nothing (TLS? another program?)"),
+    ],
+    ids=["ssh", "http", "silent"],
+)
+def test_what_another_program_does_is_said_as_it_is(behave, seconds, says):
+    with server(behave) as address:
+        probe = probe_script.EndpointProbe(*address, ("localhost", TlsContexts(None, None)), "PLAIN")
+        probe.go(["dns", "tcp", "api"], seconds)
+    step = endpoint_probes.probe_step(*probe.steps[-1])
+    assert endpoint_probes.read_error_of_probe(step, "there").needs == f"a Kafka broker that answers at there: {says}"

@@ -87,6 +87,23 @@ def test_a_broker_that_is_gone_keeps_its_column():
     assert (found["zookeeper"], found["broker 0"]) == ("..V", "..-")
 
 
+@pytest.mark.parametrize(
+    ("how", "cell"),
+    [
+        ({"reason": "TIMEOUT", "layer": "api"}, "A"),
+        ({"reason": "REFUSED", "layer": "tcp"}, "T"),
+        ({"reason": "OVER_LIMIT"}, "-"),  # the auditor's own limit says nothing about the way there
+    ],
+)
+def test_a_broker_that_is_gone_and_was_asked_at_its_earlier_address_is_not_called_unasked(how, cell):
+    read = {"observer": "broker@10.0.0.12:9092", "operation": "Metadata", "target": "10.0.0.12:9092", **how}
+    case = {"now": {"brokers": {2: "absent"}, "reads": [read], "probes": [{"to": [0, 1]}]}, "previous": {"brokers": {2: {}}}}
+    found = cluster_views({"20260914T180000Z-prod-0001": snapshots(base(), "20260914T180000Z-prod-0001", case)})
+    drawn_now = report_json(matrix.build_matrix(*found.values()))
+    (row,) = (row for row in matrix.matrix_rows(part_of(Matrix, drawn_now)) if row.name == "worker")
+    assert matrix.worst_cells(row)[2] == cell
+
+
 def test_a_broker_without_the_listener_that_was_asked_is_rightly_not_listed():
     brokers = {
         0: {"listeners": {"PLAINTEXT": "PLAINTEXT://b0:9092", "SSL": "SSL://b0:9093"}},

@@ -4,8 +4,9 @@ Rows only. A vantage that could not run gives `unknown_probe_rows`, never `faile
 """
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from kafka_audit.clients import probe_script
@@ -165,13 +166,24 @@ def last_of_connection(steps: Sequence[ProbeStep]) -> ProbeStep:
     return next(step for step in reversed(steps) if step.layer not in {"packets", ADDRESS})
 
 
+_INSTEAD: Mapping[ReadFailure | None, str] = MappingProxyType(
+    {
+        ReadFailure.TIMEOUT: ": it accepts a connection and sends nothing (TLS? another program?)",
+        ReadFailure.NOT_KAFKA: ": what answers there is not Kafka's protocol (TLS? another program?)",
+        ReadFailure.NOT_TLS: ": what answers there is not Kafka's protocol (TLS? another program?)",
+        ReadFailure.CLOSED: ": it accepts a connection and closes it (TLS? another program?)",
+    }
+)
+"""What a port does instead, by how a request on it ended."""
+
+
 def read_error_of_probe(step: ProbeStep, address: str) -> ReadError:
     """Return the error of the reads after a failed step."""
     needs_by_layer = {
         "dns": f"a name that this worker resolves for {address}",
         "tcp": f"a connection from this worker to {address}",
         "tls": f"a certificate at {address} that ca_file of the cluster file and the advertised name accept",
-        "api": f"a Kafka broker that answers at {address}: it accepts a connection and sends nothing (TLS? another program?)",
+        "api": f"a Kafka broker that answers at {address}{_INSTEAD.get(step.failure, '')}",
     }
     needs = step.needs or needs_by_layer.get(step.layer)
     error = ReadError(

@@ -171,10 +171,11 @@ def _silent(
     for read in view.last_reads:
         resource = Resource.of(view.reads.resources.get(read.observer, "cluster"))
         layer, broker = read.failure.layer, resource.broker
-        if broker is None or broker not in brokers or layer is None or (WORKER, broker) in known:
+        # Of a time-out or the like, only the read itself has the layer at which it came.
+        name = read.layer if layer is None else "dns" if layer is EdgeLayer.NAME else layer.value
+        if broker is None or broker not in brokers or name not in LETTERS or (WORKER, broker) in known:
             continue
         if read.observer.startswith("broker@"):
-            name = "dns" if layer is EdgeLayer.NAME else layer.value
             yield EdgeState(source=WORKER, target=broker, state="broken", layer=name, text=read.error or read.failure.words)
 
 
