@@ -21,6 +21,7 @@ from kafka_audit.alerting.messages import Links
 from kafka_audit.checks.run import judge
 from kafka_audit.cluster.changes import changes
 from kafka_audit.model.report import Report
+from kafka_audit.model.text import counted
 from kafka_audit.report.html.cluster import standalone
 from kafka_audit.report.plain_text.markdown import markdown_report
 from kafka_audit.report.plain_text.terminal import terminal_report
@@ -197,5 +198,5 @@ WRITTEN = {
 def page_of(cluster: str, form: str) -> str:
     """Return what is shown today, or that nothing is; of long texts the beginning."""
     lines = [line.rstrip() for line in _FORMS[form](_audits(cluster)).splitlines()]
-    more = [f"[{len(lines) - _MOST_LINES} more lines]"] if len(lines) > _MOST_LINES else []
+    more = [f"[{counted(len(lines) - _MOST_LINES, 'more line')}]"] if len(lines) > _MOST_LINES else []
     return "\n".join([*(lines[:_MOST_LINES] or ["[nothing]"]), *more]) + "\n"

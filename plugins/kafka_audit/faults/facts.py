@@ -128,14 +128,14 @@ class Facts:
         return tuple(source for source in sources if source in self.used_paths(source).whole)
 
     def is_lost(self, broker: int) -> bool:
-        """Return whether nobody connects to the address that brokers use of a broker, its own host and clients included."""
+        """Return whether no host connects to the address that brokers use of a broker, its own host and clients included."""
         endpoint = self.edges.into(broker)[0].endpoint
         return endpoint is not None and self.view.derived(ServeEdges).is_lost(endpoint)
 
     def is_where_it_was(self, source: int) -> bool:
         """Return whether nothing shows that the vantage of a broker is on another host.
 
-        It reaches its own broker, or did in the previous audit; or nobody reaches that, and it reaches each other one.
+        It reaches its own broker, or did in the previous audit; or no host reaches that, and it reaches each other one.
         """
         others = [broker for broker in self.between.brokers if broker != source and not self.is_lost(broker)]
         return (

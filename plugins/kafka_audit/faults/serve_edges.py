@@ -140,7 +140,7 @@ class ServeEdges:
         return tuple(edge for edge in every if role in {None, edge.role})
 
     def is_lost(self, endpoint: AdvertisedEndpoint) -> bool:
-        """Return whether nobody connects to an endpoint, the broker's own host included: its address leads nowhere."""
+        """Return whether no host connects to an endpoint, the broker's own host included: its address leads nowhere."""
         every = self.to(endpoint, role=None)
         own = any(edge.source == endpoint.broker_id and edge.closed and edge.state == BROKEN for edge in every)
         return own and not any("tcp" in edge.passed for edge in every)

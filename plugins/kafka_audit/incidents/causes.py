@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 
+from kafka_audit.checks import catalogue
 from kafka_audit.checks.incident import Case, at_the_broker, at_the_endpoint
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.incidents.declared_causes import Cause, causes_in_order, declared_causes
@@ -23,19 +24,22 @@ _STOPPED = 3
 
 
 def incidents(view: ClusterView, findings: Sequence[Finding], changes: Sequence[Change]) -> tuple[Incident, ...]:
-    """Return the incidents of an audit, worst first; every unmuted FAIL of HIGH and above is in exactly one of them.
+    """Return the incidents of an audit, worst first, and of these what fails now; every unmuted FAIL of HIGH and above is in exactly one of them.
 
     A muted finding may still be the cause that explains others; it is in no incident itself. A lower finding makes no incident,
     and is inside the one that explains it.
     """
     tools = Tools.of(view)
-    found = [_incident(case, story, cause, tools) for case, story, cause in _stories(view, findings, changes)]
-    return tuple(
-        sorted(
-            (incident for incident in found if incident.findings),
-            key=lambda incident: (-incident.severity, -len(incident.findings), incident.headline),
-        )
-    )
+    stories = _stories(view, findings, changes)
+    found = [(_incident(case, story, cause, tools), _fails_later(case)) for case, story, cause in stories]
+    order = sorted(found, key=lambda one: (-one[0].severity, one[1], -len(one[0].findings), one[0].headline))
+    return tuple(incident for incident, _ in order if incident.findings)
+
+
+def _fails_later(case: Case) -> bool:
+    """Return whether nothing of a case fails now: only a restart or a loss would."""
+    checks = catalogue()
+    return all(one.code in checks and "later" in checks[one.code].stops for one in case.explained)
 
 
 def _stories(view: ClusterView, findings: Sequence[Finding], changes: Sequence[Change]) -> Iterator[tuple[Case, Story, str]]:

@@ -6,10 +6,11 @@ Which functions a failure stops is a key of its check's YAML (`stops`), by what 
 |---|---|
 | `partition` | what clients do with that partition; for one of Kafka's own topics what it holds for groups and transactions |
 | `leads` | the same with all partitions that the broker leads, of groups and transactions, too: where its own view is empty, |
-|  | or where nobody reaches any of its addresses |
+|  | or where no host reaches any of its addresses |
 | `user` | what the user of the finding does |
 | `cluster` | what the whole cluster does |
 | `every broker` | the same, once each broker has the finding as CRITICAL |
+| `later` | nothing now, and it lists nothing: only a restart or a loss would fail |
 
 With `since 3.7` behind it, a key holds where each broker is known to run that release or a later one. A failure of MEDIUM or
 below stops nothing: a replica that copies is out of sync, too. Of the whole cluster nothing is said that is only suspected.

@@ -42,7 +42,7 @@ def sources(case: Case, root: Finding) -> tuple[int, ...]:
     """Return who cannot reach the endpoint: the controller where it is among those that the check names, else all of these.
 
     Where the controller's side was not measured, it is the controller if the broker's own view is empty. The broker itself is
-    not among them, unless nobody else is: its replicas do not wait for it.
+    not among them, unless no other is: its replicas do not wait for it.
     """
     found, controller = root.numbers("from"), case.view.controller
     others = tuple(sorted({*found} - {root.resource.broker})) or tuple(sorted(found))

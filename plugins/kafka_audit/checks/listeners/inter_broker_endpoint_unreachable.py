@@ -132,7 +132,7 @@ def _elsewhere(facts: Facts, broker: int, sources: tuple[int, ...], how: str) ->
     """Say that vantages are probably on other hosts than their brokers'; without probes of these, what would show it."""
     error = f"probes from the vantages of {brokers(sources)} {how}, and nothing is missing that they would explain"
     if facts.is_lost(broker) and all(map(facts.is_where_it_was, sources)):
-        return f"{error}: nobody reaches it, its own host included", f"an address of broker {broker} that is reached (KA301)"
+        return f"{error}: no host reaches it, its own included", f"an address of broker {broker} that is reached (KA301)"
     unlike = {*sources} - {*facts.at_their_brokers(sources)}
     astray = tuple(one for one in unlike if facts.used_paths(one).fails(one) and not facts.is_where_it_was(one))
     if not astray:

@@ -1,4 +1,4 @@
-"""What a broker should advertise instead of an address that nobody reaches, not even the broker's own host."""
+"""What a broker should advertise instead of an address that no host reaches, not even the broker's own host."""
 
 from kafka_audit.checks import ClusterView
 from kafka_audit.checks.incident import Case
@@ -20,16 +20,16 @@ def right_addresses(case: Case) -> dict[AdvertisedEndpoint, str]:
 
 
 def is_wrong(case: Case, endpoint: AdvertisedEndpoint) -> bool:
-    """Return whether a broker runs, and nobody reaches its address.
+    """Return whether a broker runs, and no host reaches its address.
 
     A registration shows that it runs, but of a broker that was killed it stays for a while: then its port refuses connections.
     """
     broker, edges = endpoint.broker_id, case.edges.to(endpoint, role=None)
     refused = any(edge.stop is not None and edge.stop.failure is ReadFailure.REFUSED for edge in edges)
-    return case.edges.is_lost(endpoint) and (runs(case.view, broker) or (broker in case.view.in_zookeeper and not refused))
+    return case.edges.is_lost(endpoint) and (is_running(case.view, broker) or (broker in case.view.in_zookeeper and not refused))
 
 
-def runs(view: ClusterView, broker: int) -> bool:
+def is_running(view: ClusterView, broker: int) -> bool:
     """Return whether an answer of a broker, or its fetches, show that its process runs."""
     process = view.derived(Processes).all.get(broker)
     return process is not None and process.state is ProcessState.RUNS

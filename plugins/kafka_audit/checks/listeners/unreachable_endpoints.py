@@ -7,7 +7,7 @@ from dataclasses import replace
 from kafka_audit.checks import Status
 from kafka_audit.checks.incident import Case, StoryFacts, connection_opens, evidence_of, evidence_of_edges
 from kafka_audit.checks.listeners.client_vantages import Reach, no_such_name, split_answers
-from kafka_audit.checks.listeners.right_address import right_addresses, runs
+from kafka_audit.checks.listeners.right_address import is_running, right_addresses
 from kafka_audit.checks.repair import advertise, connect_commands
 from kafka_audit.cluster.hosts import inside_of, means_itself
 from kafka_audit.cluster.listeners.endpoints import AdvertisedEndpoint
@@ -60,7 +60,7 @@ def exposed_endpoints(case: Case) -> StoryFacts:
         "wrong": tuple(endpoint.address for endpoint in right),
         "corrected": tuple(_advertised(case, lambda endpoint: right[endpoint])) if right else (),
         "nowhere": all(root.evidence.get("nowhere") is True for root in case.roots),
-        "runs": all(runs(case.view, broker) for broker in case.brokers),
+        "runs": all(is_running(case.view, broker) for broker in case.brokers),
         **reach.facts(),
         "means_own_host": means_own_host,
         "addresses": tuple(endpoint.address for endpoint in case.endpoints[:2]) if means_own_host else (),

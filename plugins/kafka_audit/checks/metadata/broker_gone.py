@@ -109,7 +109,8 @@ def _of_cluster(view: ClusterView, expected: int, registered: int) -> Judgement:
         status, subject = Status.PASS, f"{expected} brokers are expected and"
     else:
         status = Status.FAIL if view.steady else Status.UNKNOWN
-        subject = f"{expected - registered} of {expected} expected brokers are"
+        missing = expected - registered
+        subject = f"{missing} of {expected} expected brokers {'is' if missing == 1 else 'are'}"
     return _judgement_of(
         view,
         "cluster",

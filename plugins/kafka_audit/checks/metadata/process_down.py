@@ -83,7 +83,9 @@ def how_it_went(case: Case) -> StoryFacts:
     loops = [process.starts for process in found if process.starts is not None]
     facts: dict[str, object] = {
         "them": them,
+        "places": [dict(zip(("role", "node"), view.party(process.node).split(" "), strict=True)) for process in found],
         "named": first.fault is not None,
+        "named_partitions": any(one.resource.topic_partition for one in case.explained),
         "why_of_fault": with_values(first.fault.why, first.values) if first.fault else "",
         "loop": f"{counted(loops[0][0], 'start')} within {loops[0][1]} s" if loops else "",
         "log_steps": tuple(_steps(first)),
@@ -101,7 +103,8 @@ def _quotes(case: Case, found: list[Process]) -> Iterator[Evidence]:
             text = clean(line.text, _QUOTED) if line.text else "its last line; nothing says that it stops, or why"
             log = "the log" if line.log == "command" else clean(line.log)
             when = clean(line.written) if line.written else "at an unknown time"
-            yield Evidence(observer=f"log of {case.view.party(process.node)}", text=f"{log}, {when}: {text}")
+            place = log if text.startswith(f"[{when}]") else f"{log}, {when}"
+            yield Evidence(observer=f"log of {case.view.party(process.node)}", text=f"{place}: {text}")
     for other in case.explained:
         if other not in case.roots:
             yield Evidence(observer=other.code, text=other.message)

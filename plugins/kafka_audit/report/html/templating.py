@@ -43,6 +43,7 @@ def jinja_environment() -> Environment:
         "minute": minute,
         "bar": bar,
         "commands": commands,
+        "command_to_see": remedies.command_to_see,
         "remedy": html_remedy,
         "step_text": html_step,
         "step_lines": remedies.step_lines,
