@@ -49,6 +49,32 @@ def test_kafkas_own_topics_are_what_groups_and_transactions_need(topic, function
     assert who_is_hurt(found) == says
 
 
+LOST_ADDRESS = [
+    {"vantage": "brokers", "from": [0, 1, 2], "to": [0, 1]},
+    {"vantage": "brokers", "from": [0, 1, 2], "to": 2, "layer": "tcp", "error": "no route to host"},
+]
+FAILS = {"layer": "tcp", "error": "no route to host", "to": 2}
+
+
+@pytest.mark.parametrize(
+    ("probes", "topics", "says"),
+    [
+        ([*LOST_ADDRESS, FAILS], {"orders": {"partitions": {2: {"isr": [2]}}}}, "Clients cannot write to or read from orders-2."),
+        ([*LOST_ADDRESS, FAILS], {}, "Clients cannot write to or read from 1 partition that broker 2 leads."),
+        ([*LOST_ADDRESS, FAILS], {"orders": {"partitions": {2: {"leader": 0}}}}, ""),
+        (  # its own host reaches it: clients elsewhere may, too
+            [*LOST_ADDRESS, FAILS, {"vantage": "brokers", "from": 2, "to": 2}],
+            {"orders": {"partitions": {2: {"isr": [2]}}}},
+            "",
+        ),
+        ([LOST_ADDRESS[0], FAILS], {"orders": {"partitions": {2: {"isr": [2]}}}}, ""),  # asked from one place alone
+    ],
+    ids=["named", "counted", "it leads none", "reached from its host", "no vantage there"],
+)
+def test_what_a_broker_leads_whose_address_leads_nowhere_is_out_of_reach(probes, topics, says):
+    assert who_is_hurt(hurt("KA301", world={"info": {"mode": "kraft"}, "zookeeper": "none"}, probes=probes, topics=topics)) == says
+
+
 def test_a_replica_that_copies_stops_nothing():
     now = {"orders": {"partitions": {2: {"isr": [2]}}}}
     assert functions(hurt("KA604", topics=now)) == []

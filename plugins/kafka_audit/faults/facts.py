@@ -138,9 +138,8 @@ class Facts:
         It reaches its own broker, or did in the previous audit; or no host reaches that, and it reaches each other one.
         """
         others = [broker for broker in self.between.brokers if broker != source and not self.is_lost(broker)]
-        return (
-            source in {*self.at_their_brokers((source,)), *self._at_home_earlier}
-            or (self.is_lost(source) and bool(others) and all(source in self.used_paths(broker).open for broker in others))
+        return source in {*self.at_their_brokers((source,)), *self._at_home_earlier} or (
+            self.is_lost(source) and bool(others) and all(source in self.used_paths(broker).open for broker in others)
         )
 
     @cached_property

@@ -24,7 +24,9 @@ _STOPPED = 3
 
 
 def incidents(view: ClusterView, findings: Sequence[Finding], changes: Sequence[Change]) -> tuple[Incident, ...]:
-    """Return the incidents of an audit, worst first, and of these what fails now; every unmuted FAIL of HIGH and above is in exactly one of them.
+    """Return the incidents of an audit, worst first; of equal severity what fails now is before what only fails later.
+
+    Every unmuted FAIL of HIGH and above is in exactly one of them.
 
     A muted finding may still be the cause that explains others; it is in no incident itself. A lower finding makes no incident,
     and is inside the one that explains it.

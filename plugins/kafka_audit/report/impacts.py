@@ -66,26 +66,30 @@ def _add(hurt: dict[str, _Hurt], finding: Finding, scope: str, functions: Sequen
     if scope == "partition":
         _add_partition(hurt, finding, functions, view)
     elif scope == "leads":
-        broker = finding.resource.broker
-        cut = finding.evidence.get("nowhere") is True
-        if broker is None or not (cut or (finding.evidence.get("empty") is True and not view.kraft)):
-            return
-        faulty = [state for state in view.partitions.of_kind("under_replicated") if state.leader == broker]
-        if cut and len(faulty) == view.partitions.led_by((broker,)):  # each that it leads is known by name
-            for state in faulty:
-                _add_place(hurt, (state.topic, state.partition), functions[:3], view)
-            return
-        own = {row.topic: row.led for row in view.differences.of(CoordinatorShare) if row.broker_id == broker}
-        led = {function: own.get(topic, 0) for topic, function in _OF_COORDINATORS.items()}
-        of_clients = view.partitions.led_by((broker,)) - sum(own.values())
-        for function in functions:
-            if count := led.get(function, of_clients):
-                hurt.setdefault(function, _Hurt()).led[broker] = count
+        _add_led(hurt, finding, functions, view)
     elif scope != "cluster" or finding.confidence is not Confidence.SUSPECTED:
         for function in functions:
             found = hurt.setdefault(function, _Hurt())
             if scope == "user" and (user := finding.text("user")):
                 found.clients = {**(found.clients or {}), user: None}
+
+
+def _add_led(hurt: dict[str, _Hurt], finding: Finding, functions: Sequence[str], view: ClusterView) -> None:
+    broker, nowhere = finding.resource.broker, finding.evidence.get("nowhere") is True
+    if broker is None or not (nowhere or (finding.evidence.get("empty") is True and not view.kraft)):
+        return
+    faulty = [state for state in view.partitions.of_kind("under_replicated") if state.leader == broker]
+    if nowhere and len(faulty) == view.partitions.led_by((broker,)):  # each that it leads is known by name
+        of_topics = [function for function in functions if function not in _OF_COORDINATORS.values()]
+        for state in faulty:
+            _add_place(hurt, (state.topic, state.partition), of_topics, view)
+        return
+    own = {row.topic: row.led for row in view.differences.of(CoordinatorShare) if row.broker_id == broker}
+    led = {function: own.get(topic, 0) for topic, function in _OF_COORDINATORS.items()}
+    of_clients = view.partitions.led_by((broker,)) - sum(own.values())
+    for function in functions:
+        if count := led.get(function, of_clients):
+            hurt.setdefault(function, _Hurt()).led[broker] = count
 
 
 def _of_every_broker(findings: Iterable[Finding], code: str, view: ClusterView) -> bool:

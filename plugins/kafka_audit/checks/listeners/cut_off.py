@@ -9,7 +9,15 @@ from kafka_audit.checks import log_quotes
 from kafka_audit.checks.audit.unread_sources import failed_reads
 from kafka_audit.checks.candidates import edges_of
 from kafka_audit.checks.controller import behind_controllers
-from kafka_audit.checks.incident import Case, StoryFacts, at_the_broker, edges_behind, evidence_of, evidence_of_edges, in_partitions_of
+from kafka_audit.checks.incident import (
+    Case,
+    StoryFacts,
+    at_the_broker,
+    edges_behind,
+    evidence_of,
+    evidence_of_edges,
+    in_partitions_of,
+)
 from kafka_audit.checks.listeners.new_listener import new_listener
 from kafka_audit.checks.listeners.right_address import is_wrong, right_addresses, worked_before
 from kafka_audit.checks.repair import advertise, connect_commands, prove

@@ -173,7 +173,7 @@ def _silent(
         layer, broker = read.failure.layer, resource.broker
         # Of a time-out or the like, only the read itself has the layer at which it came.
         name = read.layer if layer is None else "dns" if layer is EdgeLayer.NAME else layer.value
-        if broker is None or broker not in brokers or name not in LETTERS or (WORKER, broker) in known:
+        if broker is None or broker not in brokers or name is None or name not in LETTERS or (WORKER, broker) in known:
             continue
         if read.observer.startswith("broker@"):
             yield EdgeState(source=WORKER, target=broker, state="broken", layer=name, text=read.error or read.failure.words)
