@@ -117,7 +117,8 @@ def candidate_text(candidate: ReportedCandidate) -> str:
     subject = f"{candidate.fault} ({candidate.code})"
     if candidate.state == "ruled_out":
         return f"{subject} is ruled out: {listing((evidence.text for evidence in candidate.against), 2)}"
-    reasons = listing((evidence.text for evidence in candidate.speaks_for), 2) or "nothing that was read shows it or rules it out"
+    shown = dict.fromkeys(evidence.text for evidence in candidate.speaks_for)  # several hosts may show the same
+    reasons = listing(shown, 2) or "nothing that was read shows it or rules it out"
     rare = ", which is rare" if candidate.state == "rare" else ""
     decided = f". To decide: {candidate.decided_by}" if candidate.decided_by else ""
     return f"{subject}{rare}: {reasons}{decided}."

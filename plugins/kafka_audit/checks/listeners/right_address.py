@@ -15,7 +15,7 @@ from kafka_audit.model.text import is_plain_word
 def right_addresses(case: Case) -> dict[AdvertisedEndpoint, str]:
     """Return it for each wrong endpoint of a case, where it is known: what worked before, else what is bound."""
     wrong = (endpoint for endpoint in case.endpoints if is_wrong(case, endpoint))
-    found = ((endpoint, worked_before(case, endpoint) or _bound(case.view, endpoint)) for endpoint in wrong)
+    found = ((endpoint, worked_before(case, endpoint) or _instead(case.view, endpoint)) for endpoint in wrong)
     return {endpoint: address for endpoint, address in found if address}
 
 
@@ -43,11 +43,19 @@ def worked_before(case: Case, endpoint: AdvertisedEndpoint) -> str | None:
     return next((address for address in earlier if is_plain_word(address)), None)
 
 
+def _instead(view: ClusterView, endpoint: AdvertisedEndpoint) -> str | None:
+    """Return where a broker listens, where another one advertises exactly that: else a forward may lead there."""
+    bound = _bound(view, endpoint)
+    others = (other for other in view.endpoints.known if other.broker_id != endpoint.broker_id)
+    same = (other for other in others if same_listener(other.listener, endpoint.listener))
+    if bound is None or not any(_bound(view, other) == canonical_text(other.address) for other in same):
+        return None
+    return bound if bound != canonical_text(endpoint.address) and is_plain_word(bound) else None
+
+
 def _bound(view: ClusterView, endpoint: AdvertisedEndpoint) -> str | None:
     """Return where a broker's listener listens, if its settings name a host that others can reach."""
     for entry in entries({INSTEAD: view.settings.get(endpoint.broker_id, INSTEAD).value}):
         if same_listener(entry.listener, endpoint.listener) and entry.host and entry.port and not means_itself(entry.host):
-            address = address_text(entry.host, entry.port)
-            is_other = canonical_text(address) != canonical_text(endpoint.address)
-            return address if is_other and is_plain_word(address) else None
+            return canonical_text(address_text(entry.host, entry.port))
     return None
