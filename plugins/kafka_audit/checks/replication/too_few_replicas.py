@@ -32,6 +32,6 @@ def topics_to_lower(case: Case) -> StoryFacts:
         "others": case.roots[0].numbers("others"),
         "single": len(fewer) == 1,
         "topics": len(fewer),
-        "whole": f"all {factors.pop()}" if len(factors) == 1 else "all of its",
+        "whole": "both" if factors == {2} else f"all {factors.pop()}" if len(factors) == 1 else "all of its",
     }
     return StoryFacts(facts=facts)
