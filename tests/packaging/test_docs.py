@@ -68,6 +68,12 @@ def test_the_pages_of_checks_and_symptoms_are_what_the_code_says(tmp_path):
     assert {name for name in written.keys() | kept if written.get(name) != kept.get(name)} == set(), "make docs"
 
 
+def test_no_page_shows_a_template():
+    pages = [*PAGES, *(DOCS / "checks").glob("*.md")]
+    shown = {page.name: re.findall(r"\{%.*?%\}|\{[a-z_]+\|.*?\}", page.read_text(encoding="utf-8")) for page in pages}
+    assert {name for name, found in shown.items() if found} <= {"new-check.md"}  # it explains them
+
+
 def test_security_promises_what_a_test_holds():
     page = (DOCS / "security.md").read_text(encoding="utf-8")
     named = re.findall(r"`(tests/[\w/]+\.py)::(\w+)`", page)
