@@ -72,15 +72,15 @@ class _LintPage:
         for remark in file.remarks:
             yield from wrap(f"line {remark.line}: {clean(remark.text, 500)}", self.width, "  ", "    ")
         self.last_steps.clear()
-        later_ones = [one for one in failed if one.finding.severity < Severity.HIGH] if file.starts is False else []
-        later_ones = [] if self.show_all else later_ones
-        for finding in failed[: len(failed) - len(later_ones)]:
+        waits = file.starts is False and not self.show_all
+        lower = [one for one in failed if waits and one.finding.severity < Severity.HIGH]
+        for finding in failed[: len(failed) - len(lower)]:
             yield ""
             yield from self.finding(finding)
-        if later_ones:
-            codes = listing(dict.fromkeys(one.finding.code for one in later_ones))
-            yield ""
-            yield from wrap(f"for when it starts: {counted(len(later_ones), 'lower finding')}, {codes} (--all)", self.width, "  ", "    ")
+        if lower:
+            codes = listing(dict.fromkeys(one.finding.code for one in lower))
+            text = f"for when it starts: {counted(len(lower), 'lower finding')}, {codes} (--all)"
+            yield from ("", *wrap(text, self.width, "  ", "    "))
         yield from self.muted([linted for linted in shown if linted.finding.muted])
         yield from self.rest(
             [linted for linted in shown if linted.finding.status is not Status.FAIL and not linted.finding.muted]
