@@ -72,7 +72,8 @@ FAILS = {"layer": "tcp", "error": "no route to host", "to": 2}
     ids=["named", "counted", "it leads none", "reached from its host", "no vantage there"],
 )
 def test_what_a_broker_leads_whose_address_leads_nowhere_is_out_of_reach(probes, topics, says):
-    assert who_is_hurt(hurt("KA301", world={"info": {"mode": "kraft"}, "zookeeper": "none"}, probes=probes, topics=topics)) == says
+    kraft = {"info": {"mode": "kraft"}, "zookeeper": "none"}
+    assert who_is_hurt(hurt("KA301", world=kraft, probes=probes, topics=topics)) == says
 
 
 def test_a_replica_that_copies_stops_nothing():
