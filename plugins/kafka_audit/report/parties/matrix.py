@@ -171,8 +171,8 @@ def _silent(
     for read in view.last_reads:
         resource = Resource.of(view.reads.resources.get(read.observer, "cluster"))
         layer, broker = read.failure.layer, resource.broker
-        # Of a time-out or the like, only the read itself has the layer at which it came.
-        name = read.layer if layer is None else "dns" if layer is EdgeLayer.NAME else layer.value
+        # As a probe calls the layer; earlier versions kept no more than the reason.
+        name = read.layer or (layer and ("dns" if layer is EdgeLayer.NAME else layer.value))
         if broker is None or broker not in brokers or name is None or name not in LETTERS or (WORKER, broker) in known:
             continue
         if read.observer.startswith("broker@"):
