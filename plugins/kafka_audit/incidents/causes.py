@@ -142,7 +142,7 @@ def _raised(case: Case, findings: Sequence[Finding]) -> str:
     """Return what makes an incident severer than the findings of its cause; "" where nothing does."""
     own = max((root.severity for root in case.roots), default=Severity.INFO)
     worst = max(findings, key=lambda finding: finding.severity, default=None)
-    if worst is None or worst.severity <= own:
+    if worst is None or worst.severity <= own or worst.code == case.roots[0].code:
         return ""
     name = worst.name.replace("_", " ")
     return f"{case.roots[0].code} alone is {own.name}; {worst.code} ({name}) makes it {worst.severity.name}."
