@@ -15,6 +15,7 @@ from kafka_audit.configuration.files import (
     app_template,
     chart_values,
     compose,
+    compose_file,
     environment,
     java,
     pod_containers,
@@ -146,7 +147,9 @@ def _running(root: _Mapping, node: yaml.Node, around: _GivenToContainers) -> Ite
     kind, name, namespace = _identity(root)
     if "services" in root and isinstance(root["services"], yaml.MappingNode):
         joined = any("external" in yaml_nodes.mapping(one) for one in yaml_nodes.mapping(root.get("networks")).values())
-        yield from compose.described_services(root["services"], around.beside, around.override, closed=not joined)
+        brokers = tuple(compose.described_services(root["services"], around.beside, around.override, closed=not joined))
+        faults = tuple(compose_file.file_remarks(root)) if around.override is None else ()
+        yield from (replace(one, remarks=(*one.remarks, *(() if place else faults))) for place, one in enumerate(brokers))
     elif not kind:
         yield from compose.services_of_jobs(root)
     elif kind not in _NO_BROKERS:

@@ -29,7 +29,10 @@ _JMX_PORT = re.compile(r"jmxremote\.port=(\d{2,5})")
 
 @dataclass(frozen=True, kw_only=True)
 class Neighbour:
-    """A service: its names, its image, its variables, its published ports, its volumes and the name of its container."""
+    """A service: its names, its image, its variables, its published ports, its volumes and the name of its container.
+
+    `awaits` are the services that start before it, `addresses` those that the file gives it, `exposed` its ports below `expose`.
+    """
 
     names: frozenset[str]
     image: str
@@ -39,6 +42,10 @@ class Neighbour:
     mounts: tuple[Mount, ...]
     container: Property | None
     mounted_alone: bool  # whether it has no files but those of volumes
+    awaits: frozenset[str]
+    addresses: frozenset[str]
+    exposed: Mapping[str, int]
+    commands: tuple[Property, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -193,8 +200,12 @@ def _of_zookeeper(broker: Described, own: Neighbour, network: Network) -> Iterat
     setting = broker.properties.get(_ZOOKEEPER, Property(_ZOOKEEPER, "", 1))
     servers = broker.value(_ZOOKEEPER).partition("/")[0]
     there = network.zookeepers
+    if "://" in broker.value(_ZOOKEEPER):
+        yield Remark(line=setting.line, text="an address of ZooKeeper is HOST:PORT, without a scheme before it")
+        return
     for address in servers.split(",")[:_MOST] if servers else ():
-        name, _, port = address.strip().rpartition(":")
+        name, _, port = address.strip().partition(":")
+        port = port or "2181"
         service = next((one for one in network.services if name in one.names), None)
         if name in _ITSELF and broker.ended_by and there:
             yield Remark(line=setting.line, text=f"{name}:{port} is the broker's own container, where no ZooKeeper is")
@@ -245,10 +256,11 @@ def _sent_inside(broker: Described, own: Neighbour) -> Iterator[Remark]:
     advertised = {one.listener: one for one in entries({KEY: broker.value(KEY)})}
     leads = {port: (advertised.get(bound.get(target, "")), line) for port, (target, line) in own.ports.items()}
     outside = [str(port) for port, (one, _) in leads.items() if one and one.host and one.host not in own.names]
-    for port, (one, line) in leads.items() if outside else ():
+    have = f"have {listing(outside, 3)}" if outside else "need a listener that advertises localhost, or the host's name"
+    for port, (one, line) in leads.items():
         if one and one.host in own.names:
             text = f"who comes from outside through port {port} is sent to {one.host[:60]}:{one.port}, which containers alone"
-            yield Remark(line=line, text=f"{text} resolve: clients outside have {listing(outside, 3)}")
+            yield Remark(line=line, text=f"{text} resolve: clients outside {have}")
 
 
 def _published_somewhere(broker: Described, own: Neighbour) -> Iterator[Remark]:

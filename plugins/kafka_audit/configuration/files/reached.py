@@ -1,0 +1,105 @@
+"""Who reaches a broker at what it advertises: containers of its file, the host, and others; and what they ask of it. Pure."""
+
+import re
+from collections.abc import Iterator
+
+from kafka_audit.cluster.hosts import means_itself
+from kafka_audit.configuration.files.described import Container, ContainerClient, Described
+from kafka_audit.configuration.files.networks import Neighbour, Network
+from kafka_audit.model.addresses.advertised_listeners import CONTROLLERS, INSTEAD, KEY, entries
+from kafka_audit.model.linted import Remark
+from kafka_audit.model.text import listing
+
+_MOST = 10
+_OF_HOST = "host.docker.internal"
+_OF_DOCKER = re.compile(r"172\.(?:1[7-9]|2\d|3[01])\.\d{1,3}\.\d{1,3}")
+_ONE_NAME = re.compile(r"[A-Za-z][\w-]{0,100}")
+_CREATED = re.compile(r"--create\b(?:(?!--create)[^\n;&|]){0,300}?--replication-factor[\s=]{1,5}(\d{1,3})\b")
+_FACTOR = re.compile(r"(?:CONNECT|CONTROL_CENTER|KSQL|SCHEMA_REGISTRY)_\w{0,100}REPLICATION(?:_FACTOR)?")
+_WORKER, _FACTORS = "cp-kafka-connect", ("CONFIG", "OFFSET", "STATUS")
+
+
+def reach_remarks(broker: Described, own: Neighbour, network: Network) -> Iterator[Remark]:
+    """Yield who does not reach the broker, and what is asked of it that it does not have."""
+    around = broker.container or Container()
+    setting = broker.properties.get(KEY)
+    controllers = {name.strip() for name in broker.value(CONTROLLERS).split(",")}
+    advertised = [entry for entry in entries({KEY: broker.value(KEY)}) if entry.listener not in controllers]
+    bound = [entry for entry in entries({KEY: broker.value(INSTEAD)}) if entry.listener not in controllers]
+    hosts = [entry.host or "" for entry in advertised]
+    named = hosts or [host for host in [broker.value("advertised.host.name")] if host]
+    at = setting or broker.properties.get("advertised.host.name") or broker.properties.get(INSTEAD)
+    if at is None:
+        return
+    if named and all(map(means_itself, named)) and not any(client.bootstraps for client in around.clients):
+        waiting = sorted({min(one.names) for one in network.services if one.awaits & own.names and one.names <= network.brokerless})
+        if waiting:
+            text = f"{named[0]} is each container itself: {listing(waiting, 3)} {'needs' if len(waiting) == 1 else 'need'}"
+            yield Remark(line=at.line, text=f"{text} a listener that advertises {min(own.names)}, if they are clients")
+    for host in sorted(set(hosts)):
+        if host == _OF_HOST:
+            text = f"{host} is a name of Docker Desktop: on Linux, containers have it with `extra_hosts` alone, and the host has not"
+            yield Remark(line=at.line, text=text)
+        elif _OF_DOCKER.fullmatch(host) and host not in own.addresses:
+            text = f"{host} is an address that Docker gives out: it may be another one tomorrow, and only this host has it"
+            yield Remark(line=at.line, text=f"{text}; advertise {min(own.names)} to containers")
+    if not named and not broker.unknown & {KEY, INSTEAD}:
+        ports = [str(port) for port, (target, _) in own.ports.items() if any(one.port == target for one in bound)]
+        if bound and ports and all(means_itself(one.host or "") or not one.host or one.host == "0.0.0.0" for one in bound):
+            text = f"nothing is advertised: who comes through port {ports[0]} is sent to the container's own host name"
+            yield Remark(line=at.line, text=f"{text}, which containers alone resolve")
+    for port in [port for port in own.published if port.value.startswith("127.0.0.1:")]:
+        for one in advertised:
+            away = not means_itself(one.host or "") and one.host not in own.names and port.value.split(":")[1] == str(one.port)
+            if away and "." in (one.host or ""):
+                text = f"port {one.port} is open to this host alone, and {(one.host or '')[:60]}:{one.port} is advertised to others"
+                yield Remark(line=port.line, text=text)
+    wanted = [one for one in advertised if means_itself(one.host or "") and str(one.port) in own.exposed]
+    if wanted and not own.ports and not own.published:
+        line = own.exposed[str(wanted[0].port)]
+        yield Remark(line=line, text=f"`expose` publishes nothing: the host reaches port {wanted[0].port} by `ports`")
+    yield from _elsewhere(broker, own, network)
+    yield from _too_many(network)
+
+
+def _elsewhere(broker: Described, own: Neighbour, network: Network) -> Iterator[Remark]:
+    """Yield that clients of the file look for the broker where none is."""
+    advertised = {one.listener: one for one in entries({KEY: broker.value(KEY)})}
+    bound = {one.port: one.listener for one in entries({KEY: broker.value(INSTEAD)})}
+    for client in [one for one in network.clients.get(_OF_HOST, ()) if one.bootstraps][:_MOST]:
+        target, _ = own.ports.get(client.port, (None, 0))
+        sent = advertised.get(bound.get(target, ""))
+        if sent is not None and means_itself(sent.host or ""):
+            text = f"{client.name} reaches the broker at {_OF_HOST}:{client.port}, and is sent to {sent.host}, its own container"
+            yield Remark(line=client.line, text=f"{text}: name {min(own.names)}")
+    lost: list[tuple[str, ContainerClient]] = [
+        (host, client)
+        for host, clients in network.clients.items()
+        for client in clients
+        if client.bootstraps and network.closed and _ONE_NAME.fullmatch(host) and host not in network.names | {"localhost"}
+    ]
+    for host, client in [one for one in lost if one[1].port in bound][:_MOST]:
+        yield Remark(line=client.line, text=f"{client.name} connects to {host[:60]}, and no service of the file has that name")
+
+
+def _too_many(network: Network) -> Iterator[Remark]:
+    """Yield that others of the file want topics with more replicas than it has brokers."""
+    brokers, found = network.brokers, list[Remark]()
+    for service in network.services if brokers else ():
+        for command in service.commands:
+            for match in _CREATED.finditer(command.value):
+                if int(match[1]) > brokers:
+                    text = f"a topic with {match[1]} replicas is not created: brokers of the file are {brokers}"
+                    found.append(Remark(line=command.line, text=text))
+        for name, setting in service.variables.items():
+            if _FACTOR.fullmatch(name) and setting.value.isdecimal() and int(setting.value[:4]) > brokers:
+                text = f"{name} is {setting.value[:4]}, and brokers of the file are {brokers}: its topics are not created"
+                found.append(Remark(line=setting.line, text=text))
+        named = [f"CONNECT_{what}_STORAGE_REPLICATION_FACTOR" for what in _FACTORS]
+        missing = [name for name in named if name not in service.variables]
+        servers = service.variables.get("CONNECT_BOOTSTRAP_SERVERS")
+        own = servers is not None and any(f"{name}:" in servers.value for name in network.names - network.brokerless)
+        if servers is not None and own and missing and brokers < len(named) and _WORKER in service.image:
+            text = f"Connect does not start: {missing[0]} is 3 unless it is set, and brokers of the file are {brokers}"
+            found.append(Remark(line=servers.line, text=text))
+    yield from found[:_MOST]
