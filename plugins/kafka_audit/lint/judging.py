@@ -15,7 +15,7 @@ from kafka_audit.configuration.files.setting_names import Form
 from kafka_audit.configuration.starts import StartRefusal
 from kafka_audit.incidents import findings
 from kafka_audit.incidents.tools import Tools
-from kafka_audit.lint import addresses, against, members, places, remedies, starts, surroundings, versions
+from kafka_audit.lint import addresses, against, members, places, remedies, senses, starts, surroundings, versions
 from kafka_audit.lint.ignores import Ignore
 from kafka_audit.lint.members import Group, Member
 from kafka_audit.lint.starts import StartVerdict
@@ -233,7 +233,7 @@ def _linted(
             _placed(_in_names_of_file(finding, judged_member, checks, tools), member, ignored, text, hidden)
             for finding in findings
         ),
-        remarks=(*broker.remarks, *_next_refusals(judged_member)),
+        remarks=(*broker.remarks, *senses.sense_remarks(broker), *_next_refusals(judged_member)),
     )
 
 

@@ -150,7 +150,7 @@ def _of_subcharts(root: Mapping[str, yaml.Node]) -> Sequence[Described] | None:
 
 
 def _of_chart(root: Mapping[str, yaml.Node], line: int, subchart: str) -> Sequence[Described] | None:
-    if old_values.is_old(root) or (_is_bitnamis(root) and any(key in root for key in bitnami_values.OLDER)):
+    if old_values.is_old(root, subchart) or (_is_bitnamis(root) and any(key in root for key in bitnami_values.OLDER)):
         old = old_values.described_old_values(root, line, subchart)
         if old.properties:
             return (old,)

@@ -110,6 +110,8 @@ def described_services(
         other_faults += (
             () if brokers else (*_odd_items(whole.get("environment")), *images.unpublished(own.image, _line_of(whole)))
         )
+        if whole.keys().isdisjoint({"build", "env_file", "extends", "command", "entrypoint"}):
+            other_faults += images.lacking(own.image, own.variables, _line_of(whole))
         other_faults += images.removed(own.image, [_healthcheck(whole), *_commands(whole)], own.variables)
         others.update(() if brokers else own.names)
         shared.update(() if brokers else (mount.source for mount in own.mounts))
@@ -323,12 +325,13 @@ def _service(body: _Mapping, inside: str, host: _Host, beside: _Beside) -> Itera
     )
     if broker is None:
         return
-    heap = next((setting.value for setting in reversed(variables) if setting.key == memory.HEAP), of_image.heap)
+    heap = next((setting for setting in reversed(variables) if setting.key == memory.HEAP), Property("", of_image.heap, 0))
     remarks = [
         *broker.remarks,
         *odd,
         *of_image.missing_tool(_healthcheck(body)),
-        *memory.too_large_heap(heap, _limit(body, host)),
+        *memory.heap_remarks(heap.value, _limit(body, host), heap.line),
+        *_unwritable(body),
         *of_image.folder_of_host(mount for mount in _mounts(body) if "user" not in body),
     ]
     if host.assumed:
@@ -465,6 +468,14 @@ def _mounts(body: _Mapping) -> Iterator[Mount]:
     tmpfs = body.get("tmpfs")
     for item in () if tmpfs is None else yaml_nodes.items(tmpfs) or [tmpfs]:
         yield Mount(path=(yaml_nodes.text(item) or "").split(":")[0], line=yaml_nodes.line(item))
+
+
+def _unwritable(body: _Mapping) -> Iterator[Remark]:
+    """Yield that a volume for data is there to be read alone."""
+    for item in yaml_nodes.items(body.get("volumes")):
+        parts = (yaml_nodes.text(item) or "").split(":")
+        if parts[2:] and "ro" in parts[-1].split(",") and images.is_for_data(parts[-2]):
+            yield Remark(line=yaml_nodes.line(item), text="the broker cannot write its data to a volume that is read-only (`:ro`)")
 
 
 def _mounted(body: _Mapping, image: images.Image) -> Property | None:

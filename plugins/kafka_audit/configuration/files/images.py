@@ -224,6 +224,14 @@ def unpublished(name: str, line: int) -> Iterator[Remark]:
             yield Remark(line=line, text=f"{name[:60]} {why}")
 
 
+def lacking(name: str, variables: Mapping[str, Property], line: int) -> Iterator[Remark]:
+    """Yield without which variables an image beside the broker ends."""
+    for pattern, names in _TABLE["beside"].items():
+        missing = [one for one in names if one not in variables] if re.search(pattern, name) else []
+        if missing:
+            yield Remark(line=line, text=f"{name[:60]} ends without {missing[0]}")
+
+
 def removed(name: str, commands: Iterable[Property], variables: Mapping[str, Property]) -> Iterator[Remark]:
     """Yield options and variables that an image no longer has."""
     release = release_of(name) or "0"

@@ -19,12 +19,13 @@ _ONE_TOPIC = re.compile(r"[\w.-]{1,249}:\d{1,6}:\d{1,4}(?::[\w, -]{0,40})?")
 _ASKED = re.compile(r"(?:--bootstrap-server[\s=\"']{1,5}|\bnc(?: -[a-z0-9]{1,5}){0,4} )([A-Za-z0-9][\w.-]{0,200})[: ](\d{2,5})")
 _BY_HTTP = re.compile(r"\b(?:curl|wget)\b[^|&;]{0,100}?[\s/](?:localhost|127\.0\.0\.1):(\d{2,5})")
 _JAAS, _STORES = (
-    re.compile(r"-Djava\.security\.auth\.login\.config=([^\s\"'$]{1,300})"),
+    re.compile(r"(?:-Djava\.security\.auth\.login\.config=|-javaagent:)([^\s\"'$=:]{1,300})"),
     (".keystore.location", ".truststore.location"),
 )
 _TOOL = re.compile(r"kafka-[a-z-]{3,40}\b")
 _NO_JMX = re.compile(r"unset\s|JMX_(?:PORT|OPTS)=")
-_JMX_PORT = re.compile(r"jmxremote\.port=(\d{2,5})")
+_JMX_PORT = re.compile(r"jmxremote\.port=(\d{2,5})|-javaagent:[^\s=]{1,300}=(\d{2,5})")
+_NO_AGENT = re.compile(r"unset\s|KAFKA_OPTS=")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -148,6 +149,9 @@ def _healthcheck(around: Container, own: Neighbour, network: Network) -> Iterato
             yield Remark(line=check.line, text=text)
     port, options = own.variables.get("JMX_PORT"), own.variables.get("KAFKA_JMX_OPTS")
     at = port or (options if options and _JMX_PORT.search(options.value) else None)
+    agent = own.variables.get("KAFKA_OPTS")
+    if at is None and agent is not None and _JMX_PORT.search(agent.value) and not _NO_AGENT.search(check.value):
+        at = agent
     if at is not None and at.value and _TOOL.search(check.value) and not _NO_JMX.search(check.value):
         text = f"the health check's tool takes the port of {at.key}, too, which the broker has: unset {at.key} before it"
         yield Remark(line=check.line, text=text)

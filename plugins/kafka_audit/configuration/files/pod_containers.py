@@ -96,8 +96,8 @@ def described_container(body: _Mapping, workload: Workload) -> Iterator[Describe
             one_by_one=workload.one_by_one,
         )
         tools = tuple(remark for probe in _commands_of_probes(body) for remark in of_image.missing_tool(probe))
-        heap = named[memory.HEAP].value if memory.HEAP in named else of_image.heap
-        large = memory.too_large_heap(heap, memory.limit_of_pod(body))
+        heap = named.get(memory.HEAP, Property("", of_image.heap, 0))
+        large = memory.heap_remarks(heap.value, memory.limit_of_pod(body), heap.line)
         shells = _not_replaced(named, of_image) if start.kind is StartKind.IMAGE else ()
         folders = [mount for mount in _mounts(body, workload) if mount.claim] if workload.of_root else []
         own_faults = (

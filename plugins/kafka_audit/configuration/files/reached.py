@@ -58,6 +58,11 @@ def reach_remarks(broker: Described, own: Neighbour, network: Network) -> Iterat
     if wanted and not own.ports and not own.published:
         line = own.exposed[str(wanted[0].port)]
         yield Remark(line=line, text=f"`expose` publishes nothing: the host reaches port {wanted[0].port} by `ports`")
+    others = [mount for service in network.services for mount in service.mounts if mount.source]
+    if broker.ended_by and others and not any(mount.keeps for mount in own.mounts):
+        line = min((one.line for one in own.variables.values()), default=at.line)
+        text = "the broker has no volume for its data, as other services have: a new container of it begins empty"
+        yield Remark(line=line, text=text)
     yield from _elsewhere(broker, own, network)
     yield from _too_many(network)
 

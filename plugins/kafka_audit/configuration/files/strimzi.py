@@ -270,7 +270,7 @@ class _StrimziCluster:
         spec = pool.spec if pool is not None else self.kafka
         both = {**self.kafka, **spec}  # what a pool has holds for it
         heap = yaml_nodes.text(yaml_nodes.mapping(both.get("jvmOptions")).get("-Xmx")) or ""
-        large = memory.too_large_heap(f"-Xmx{heap}", memory.limit_of_pod(both))
+        large = memory.heap_remarks(f"-Xmx{heap}", memory.limit_of_pod(both))
         self.remarks += [remark for remark in large if remark not in self.remarks]
         roles = {yaml_nodes.text(role) for role in yaml_nodes.items(spec.get("roles"))} if self.kraft else {"broker"}
         return StrimziNode(
