@@ -27,6 +27,7 @@ from kafka_audit.model.tables import Snapshot
 from kafka_audit.model.text import listing
 
 REFUSED = "KA310"
+_FACTOR = "offsets.topic.replication.factor"
 _CHROOT = "KA716"
 _ABOUT_KEYS = "KA719"
 _MOST_REFUSALS = 5  # of one file, beside the first
@@ -261,7 +262,9 @@ def _placed(
     at = finding.evidence.get("line")
     written = member.broker.container or member.broker.names.form in {Form.BITNAMI, Form.CONFLUENT}
     if at is None and setting is None and key and written and finding.status is Status.FAIL:
-        at = min(one.line for one in member.broker.properties.values() if one.line)  # where a line is missing
+        like = member.broker.properties.get(_FACTOR) if member.broker.names.form is Form.CONFLUENT else None
+        at = min(one.line for one in (like, *member.broker.properties.values()) if one and one.line)  # where a line is missing
+        at = like.line if like is not None and str(key).startswith("transaction.") else at
     if isinstance(at, int):
         setting = Property(str(key), "", at)
     place = (

@@ -172,6 +172,8 @@ def _neighbour(service: str, body: _Mapping, host: _Host) -> networks.Neighbour:
         mounts=tuple(_mounts(body)),
         mounted_alone=body.keys().isdisjoint({"configs", "secrets", "build", "volumes_from"}),
         container=None if node is None else Property("container_name", yaml_nodes.text(node) or "", yaml_nodes.line(node)),
+        awaits_well=frozenset(compose_file.names_of(body.get("depends_on"), healthy=True)),
+        again=yaml_nodes.text(body.get("restart")) not in {None, "no"} or "deploy" in body,
         awaits=frozenset(compose_file.names_of(body.get("depends_on"))),
         addresses=frozenset(_addresses(body)),
         exposed={yaml_nodes.text(port) or "": yaml_nodes.line(port) for port in yaml_nodes.items(body.get("expose"))},

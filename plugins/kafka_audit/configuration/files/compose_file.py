@@ -67,9 +67,12 @@ def _undeclared(body: _Mapping, root: _Mapping, services: Mapping[str, _Mapping]
             yield Remark(line=line, text=f"Compose refuses the file: no service of it has the name {name[:60]}")
 
 
-def names_of(node: yaml.Node | None) -> Iterator[str]:
-    """Yield the names of a list, or of a mapping."""
-    yield from (name for name, _ in _listed(node))
+def names_of(node: yaml.Node | None, *, healthy: bool = False) -> Iterator[str]:
+    """Yield the names of a list, or of a mapping; of services that have to be healthy, if only these are meant."""
+    for name, _ in _listed(node):
+        condition = yaml_nodes.mapping(yaml_nodes.mapping(node).get(name)).get("condition")
+        if not healthy or yaml_nodes.text(condition) == "service_healthy":
+            yield name
 
 
 def corrected(body: _Mapping) -> _Mapping:

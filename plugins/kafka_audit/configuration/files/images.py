@@ -60,6 +60,7 @@ class Image:
     renamed: Mapping[str, str] = field(default_factory=dict)
     renamed_since: str = "999"
     alone: bool = False  # whether it starts without any variable
+    unset: Mapping[str, str] = field(default_factory=dict)  # its whole file where no variable is a setting
     heap: str = ""  # options of the heap where the variable has none
     links: bool = False
     tag: str = "$^"

@@ -172,7 +172,8 @@ def _running(root: _Mapping, node: yaml.Node, around: _GivenToContainers) -> Ite
         faults = tuple(compose_file.file_remarks(root)) if around.override is None else ()
         yield from (replace(one, remarks=(*one.remarks, *(() if place else faults))) for place, one in enumerate(brokers))
     elif not kind:
-        yield from compose.services_of_jobs(root)
+        bare = any({"image", "environment"} <= yaml_nodes.mapping(body).keys() for body in root.values())
+        yield from compose.bare_services([node]) if bare else compose.services_of_jobs(root)
     elif kind not in _NO_BROKERS:
         release = _release(_labels(root))
         spec = yaml_nodes.mapping(root.get("spec"))

@@ -12,6 +12,7 @@ from kafka_audit.model.linted import Remark
 from kafka_audit.model.text import listing
 
 _MOST, _CREATES = 10, "wurstmeister's"
+_IMPATIENT = frozenset({_CREATES, "Bitnami's"})  # images that do not wait for ZooKeeper themselves
 _ZOOKEEPER = "zookeeper.connect"
 _ITSELF, _ANY = frozenset({"localhost", "127.0.0.1"}), frozenset({None, "", "0.0.0.0", "::"})  # noqa: S104 -- compared
 _TOPICS, _TOPIC = "create.topics", re.compile(r"([^\s:,]{1,249}):\d{1,6}:(\d{1,4})(?=[:,\s]|$)")
@@ -32,7 +33,7 @@ _NO_AGENT = re.compile(r"unset\s|KAFKA_OPTS=")
 class Neighbour:
     """A service: its names, its image, its variables, its published ports, its volumes and the name of its container.
 
-    `awaits` are the services that start before it, `addresses` those that the file gives it, `exposed` its ports below `expose`.
+    `awaits` are the services that start before it, `awaits_well` those that are healthy by then, `again` says that it is restarted, `addresses` those that the file gives it, `exposed` its ports below `expose`.
     """
 
     names: frozenset[str]
@@ -44,6 +45,8 @@ class Neighbour:
     container: Property | None
     mounted_alone: bool  # whether it has no files but those of volumes
     awaits: frozenset[str]
+    awaits_well: frozenset[str]
+    again: bool
     addresses: frozenset[str]
     exposed: Mapping[str, int]
     commands: tuple[Property, ...]
@@ -216,6 +219,9 @@ def _of_zookeeper(broker: Described, own: Neighbour, network: Network) -> Iterat
         elif service is None and there and network.closed and "." not in name and name not in _ITSELF:
             yield Remark(line=setting.line, text=f"no service of the file has the name {name[:60]}")
         elif service is not None and service in there:
+            if not own.again and not own.awaits_well & service.names and broker.ended_by in _IMPATIENT:
+                text = f"the broker ends if {name} does not answer in time, and nothing starts it again: `restart`, or a wait for its health"
+                yield Remark(line=setting.line, text=text)
             text = _other_port(service, port)
             if text:
                 yield Remark(line=setting.line, text=f"{name}:{port} is {text}")
@@ -260,6 +266,10 @@ def _sent_inside(broker: Described, own: Neighbour) -> Iterator[Remark]:
     advertised = {one.listener: one for one in entries({KEY: broker.value(KEY)})}
     leads = {port: (advertised.get(bound.get(target, "")), line) for port, (target, line) in own.ports.items()}
     outside = [str(port) for port, (one, _) in leads.items() if one and one.host and one.host not in own.names]
+    name = broker.value("advertised.host.name")
+    if name in own.names and own.published and broker.ended_by == _CREATES:
+        text = f"who comes from outside is sent to {name[:60]}, which containers alone resolve: clients of the host need another name"
+        yield Remark(line=own.published[0].line, text=text)
     have = f"have {listing(outside, 3)}" if outside else "need a listener that advertises localhost, or the host's name"
     for port, (one, line) in leads.items():
         if one and one.host in own.names:

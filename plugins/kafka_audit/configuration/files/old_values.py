@@ -30,7 +30,7 @@ _FACTORS = ("offsets.topic.replication.factor", "transaction.state.log.replicati
 def is_old(root: Mapping[str, yaml.Node], subchart: str = "") -> bool:
     """Return whether values are those of such a chart."""
     kraft = "enabled" in yaml_nodes.mapping(root.get("kraft")) and not _PARTS.isdisjoint(root)
-    return kraft or any(map(_OLD.fullmatch, root)) or (subchart == "kafka" and {"replicaCount", "zookeeper"} <= root.keys())
+    return kraft or (subchart == "kafka" and "auth" in root) or any(map(_OLD.fullmatch, root)) or (subchart == "kafka" and {"replicaCount", "zookeeper"} <= root.keys())
 
 
 def _left(values: Values) -> Mapping[str, Property]:
@@ -40,7 +40,8 @@ def _left(values: Values) -> Mapping[str, Property]:
     """
     if any(values.has(path) for path in (*_TEXTS, "existingConfigmap", "extraEnvVars", "extraEnvVarsCM")):
         return {}
-    if values.node("controller.replicaCount") is not None and values.text("kraft.enabled") != "false":
+    in_zookeeper = values.text("zookeeper.enabled") == "true" or values.text("kraft.enabled") == "false"
+    if values.node("controller.replicaCount") is not None and not in_zookeeper:
         line = values.line("controller.replicaCount")
         return {key: Property(key, "3", line) for key in _FACTORS}
     if values.node("replicaCount") is None or values.node("controller") is not None:
@@ -86,6 +87,10 @@ def described_old_values(root: Mapping[str, yaml.Node], line: int, subchart: str
     if pods > 1 and found.get(key) is left.get(key, ""):
         text = "each topic has one replica, whose broker alone has it: defaultReplicationFactor is 1 where nothing sets it"
         remarks += (Remark(line=left[key].line, text=text),)
+    for part in ("", "controller.", "broker."):
+        if values.text(f"{part}persistence.enabled") == "false" and values.text(f"{part}replicaCount") != "0":
+            text = "without a claim, the data is deleted with each pod"
+            remarks += (Remark(line=values.line(f"{part}persistence.enabled"), text=text),)
     tag = values.text("image.tag")
     image = f"bitnami/kafka:{tag}" if tag else None
     return replace(broker, image=image, replicas=pods, cluster=f"values/{line}" if pods else "", remarks=remarks)

@@ -57,12 +57,18 @@ def _of_storage(storage: _Mapping) -> Iterator[Remark]:
             yield Remark(line=_line(body, "type"), text="ephemeral storage is deleted with each pod, and the data with it")
 
 
+def _listeners(kafka: _Mapping) -> Iterator[tuple[str, _Mapping]]:
+    """Yield the listeners with their names, of a list, or of a mapping as before Strimzi 0.22."""
+    node = kafka.get("listeners")
+    for item in map(yaml_nodes.mapping, yaml_nodes.items(node)):
+        yield yaml_nodes.text(item.get("name")) or "", item
+    yield from ((name, yaml_nodes.mapping(body)) for name, body in yaml_nodes.mapping(node).items())
+
+
 def _of_logins(kafka: _Mapping) -> Iterator[Remark]:
-    listeners = [yaml_nodes.mapping(item) for item in yaml_nodes.items(kafka.get("listeners"))]
     kinds = {}
-    for listener in listeners:
-        kind = yaml_nodes.text(yaml_nodes.mapping(listener.get("authentication")).get("type"))
-        kinds[yaml_nodes.text(listener.get("name")) or ""] = kind
+    for name, listener in _listeners(kafka):
+        kind = kinds[name] = yaml_nodes.text(yaml_nodes.mapping(listener.get("authentication")).get("type"))
         if kind == "tls" and yaml_nodes.text(listener.get("tls")) == "false":
             yield Remark(line=_line(listener, "authentication", "type"), text="Strimzi refuses tls authentication of a listener without TLS")
     authorization = yaml_nodes.mapping(kafka.get("authorization"))
@@ -97,11 +103,13 @@ def _of_operators(root: _Mapping, kind: str, clusters: Mapping[str, _Mapping], b
     if kind == "KafkaTopic" and replicas.isdecimal() and 0 < brokers.get(cluster, 0) < int(replicas[:6]):
         text = f"the topic is not created: it is to have {replicas[:6]} replicas, and brokers are {brokers[cluster]}"
         yield Remark(line=_line(spec, "replicas"), text=text)
+    rights = yaml_nodes.text(yaml_nodes.mapping(spec.get("authorization")).get("type"))
+    kafka = yaml_nodes.mapping(whole.get("kafka"))
+    if kind == "KafkaUser" and rights == "simple" and "authorization" not in kafka:
+        text = "the operator refuses rights of a user, because the cluster has no spec.kafka.authorization"
+        yield Remark(line=_line(spec, "authorization", "type"), text=text)
     login = yaml_nodes.text(yaml_nodes.mapping(spec.get("authentication")).get("type"))
-    listeners = yaml_nodes.items(yaml_nodes.mapping(whole.get("kafka")).get("listeners"))
-    offered = {
-        yaml_nodes.text(yaml_nodes.mapping(yaml_nodes.mapping(item).get("authentication")).get("type")) for item in listeners
-    }
+    offered = {yaml_nodes.text(yaml_nodes.mapping(one.get("authentication")).get("type")) for _, one in _listeners(kafka)}
     if kind == "KafkaUser" and login in _LOGINS and login not in offered and "custom" not in offered:
         text = f"nobody can log in so: no listener of the cluster has authentication {login}"
         yield Remark(line=_line(spec, "authentication", "type"), text=text)
