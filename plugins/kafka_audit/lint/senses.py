@@ -12,7 +12,7 @@ from kafka_audit.model.addresses.advertised_listeners import INSTEAD, KEY, entri
 from kafka_audit.model.linted import Remark
 from kafka_audit.model.package_yaml import package_yaml
 
-_LONGEST = 1_000
+_LONGEST, _ANY = 1_000, "0.0.0.0"  # noqa: S104 -- compared
 _DAY = 86_400_000
 _UNITS = {"log.roll.ms": 1, "log.roll.hours": 3_600_000, "log.retention.ms": 1, "log.retention.minutes": 60_000}
 _UNITS["log.retention.hours"] = 3_600_000
@@ -55,7 +55,9 @@ def _retention(broker: Described) -> Iterator[Remark]:
         kept = _number(broker, key)
         if kept is not None:
             if 0 < kept * _UNITS[key] < min(roll, _DAY) and "log.segment.bytes" not in broker.properties:
-                text = "records go with their whole segment, and one that is written to closes at log.segment.bytes or log.roll.ms alone"
+                text = (
+                    "records go with their segment, and one that is written to closes at log.segment.bytes or log.roll.ms alone"
+                )
                 yield Remark(line=broker.properties[key].line, text=text)
             return
 
@@ -66,9 +68,10 @@ def _between(broker: Described) -> Iterator[Remark]:
     listener = listener or broker.value("security.inter.broker.protocol")
     setting = broker.properties.get(f"listener.name.{listener.lower()}.{mechanism.lower()}.sasl.jaas.config")
     text = setting.value if setting is not None and setting.key not in broker.unknown else ""
-    if setting is not None and mechanism in {"PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"} and "LoginModule" in text:
-        if "username" not in text and "$" not in text and not any("callback.handler" in key for key in broker.properties):
-            yield Remark(line=setting.line, text="brokers log in with username and password of this text, which has none")
+    plain = mechanism in {"PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"} and "LoginModule" in text
+    nameless = "username" not in text and "$" not in text and not any("callback.handler" in key for key in broker.properties)
+    if setting is not None and plain and nameless:
+        yield Remark(line=setting.line, text="brokers log in with username and password of this text, which has none")
     formatting = broker.ended_by in {"Apache Kafka's", "Confluent's"} and "process.roles" in broker.properties
     at = broker.properties.get("sasl.mechanism.inter.broker.protocol")
     if formatting and at is not None and mechanism.startswith("SCRAM-"):
@@ -80,14 +83,14 @@ def _of_host(broker: Described) -> Iterator[Remark]:
     """Yield what a file says of a host: where it listens, how many brokers there are, whose certificates it trusts."""
     bound = {entry.listener: entry for entry in entries({KEY: broker.value(INSTEAD)})}
     for entry in entries({KEY: broker.value(KEY)}):
-        own = bound.get(entry.listener)
-        if own is not None and own.host and "0.0.0.0" not in own.host and means_itself(own.host) and not means_itself(entry.host or ""):  # noqa: S104 -- compared
-            text = f"{entry.listener} listens on {own.host} alone, and others are sent to {(entry.host or '')[:60]}"
+        at = bound[entry.listener].host or "" if entry.listener in bound else ""
+        if at != _ANY and means_itself(at) and not means_itself(entry.host or ""):
+            text = f"{entry.listener} listens on {at} alone, and others are sent to {(entry.host or '')[:60]}"
             yield Remark(line=broker.properties[INSTEAD].line, text=text)
     alone = re.fullmatch(r"(?:localhost|127\.0\.0\.1)(?::\d{1,5})?(?:/.*)?", broker.value("zookeeper.connect"))
     for key in _FACTORS if alone else ():
         if (_number(broker, key) or 0) > 1:
-            text = f"{broker.value(key)[:4]} replicas need as many brokers: those of other hosts do not find ZooKeeper at localhost"
+            text = f"{broker.value(key)[:4]} replicas need as many brokers: those of other hosts find no ZooKeeper at localhost"
             yield Remark(line=broker.properties[key].line, text=text)
     trusts = any(key.endswith(("truststore.location", "truststore.certificates")) for key in broker.properties)
     if broker.value("ssl.client.auth") == "required" and not trusts and "ssl.keystore.location" in broker.properties:

@@ -112,7 +112,7 @@ def _between(entry: AdvertisedListener, container: Container, group: Group) -> _
     others = [one.broker.container for one in group if one.serves and one.broker.container is not container]
     if not container.own or not any(other is not None and other.own and other.own.isdisjoint(container.own) for other in others):
         return None
-    mend = f"In `{{{KEY}}}`, advertise `{min(container.own)}` at {entry.listener}, or let `{{{_BETWEEN}}}` name a listener that does."
+    mend = f"In `{{{KEY}}}`, advertise `{min(container.own)}` at {entry.listener}, or name another one in `{{{_BETWEEN}}}`."
     return _AddressFault(kind="which is each other broker itself: brokers are sent there", key=KEY, mend=mend)
 
 

@@ -17,6 +17,7 @@ from kafka_audit.configuration.files.described import ADVERTISED_BY_BITNAMI, Des
 from kafka_audit.configuration.files.java import PropertiesError, Property
 from kafka_audit.configuration.files.values_tree import MOST_NODES, Values
 from kafka_audit.model.linted import Remark
+from kafka_audit.model.package_yaml import package_yaml
 
 _CHART = "32.4.4"
 _PROTOCOL = "SASL_PLAINTEXT"
@@ -61,11 +62,6 @@ _PRESETS = {"nano": "192Mi", "micro": "384Mi", "small": "768Mi", "medium": "1536
 _OLD_TAG = re.compile(r"[0-3]\.")
 OLDER = ("kraft", "zookeeper", "externalZookeeper", "extraConfig", "extraConfigYaml")
 _MOVED = {"replicaCount": "controller.replicaCount and broker.replicaCount are", "persistence": "controller.persistence is"}
-_KEYS = (
-    "brokerRackAwareness clusterId config controller broker existingConfigmap existingKraftSecret existingSecretConfig externalAccess"
-    " extraEnvVars heapOpts image interBrokerProtocolVersion kraftVersion listeners log4j2 metrics networkPolicy overrideConfiguration"
-    " provisioning sasl secretConfig service tls"
-).split()
 _MOST_ENTRIES, _MOST_MECHANISMS, _LONGEST_NAME = 100, 8, 100
 _STORES = "/opt/bitnami/kafka/config/certs/kafka."
 _OAUTH = "org.apache.kafka.common.security.oauthbearer"
@@ -151,11 +147,12 @@ def _remarks(values: Values) -> Iterator[Remark]:
 
 def _of_other_charts(values: Values) -> Iterator[Remark]:
     """Yield values that the chart does not have, and topics with more replicas than it has brokers."""
-    for key, node in values.root.items():
+    known = package_yaml(__package__, "field_names.yaml")["bitnami"]
+    for key, node in [*values.root.items()][:_MOST_ENTRIES]:
         if key in _MOVED:
             text = f"{key} has no effect since chart 24: {_MOVED[key]}"
             yield Remark(line=yaml_nodes.line(node), text=text)
-        elif len(key) < _LONGEST_NAME and key not in _KEYS and (near := difflib.get_close_matches(key, _KEYS, 1, 0.85)):
+        elif len(key) < _LONGEST_NAME and key not in known and (near := difflib.get_close_matches(key, known, 1, 0.85)):
             yield Remark(line=yaml_nodes.line(node), text=f"{key} is no value of the chart, {near[0]} is")
     brokers = 0 if values.text("controller.controllerOnly") == "true" else values.number("controller.replicaCount") or 0
     brokers += values.number("broker.replicaCount") or 0

@@ -155,7 +155,9 @@ def _of_chart(root: Mapping[str, yaml.Node], line: int, subchart: str) -> Sequen
         if old.properties:
             return (old,)
         if "auth" in root:
-            text = "not judged: auth of Bitnami's chart before 24; since then `listeners` have protocols, SASL_PLAINTEXT by default"
+            text = (
+                "not judged: auth of Bitnami's chart before 24; since then `listeners` have protocols, SASL_PLAINTEXT by default"
+            )
             raise PropertiesError(yaml_nodes.line(root["auth"]), text)
     if _is_bitnamis(root):
         return tuple(bitnami_values.bitnami_nodes(root, line, subchart=subchart))

@@ -477,7 +477,9 @@ def _unwritable(body: _Mapping) -> Iterator[Remark]:
     for item in yaml_nodes.items(body.get("volumes")):
         parts = (yaml_nodes.text(item) or "").split(":")
         if parts[2:] and "ro" in parts[-1].split(",") and images.is_for_data(parts[-2]):
-            yield Remark(line=yaml_nodes.line(item), text="the broker cannot write its data to a volume that is read-only (`:ro`)")
+            yield Remark(
+                line=yaml_nodes.line(item), text="the broker cannot write its data to a volume that is read-only (`:ro`)"
+            )
 
 
 def _mounted(body: _Mapping, image: images.Image) -> Property | None:

@@ -22,7 +22,7 @@ _MOST, _MOST_KEYS, _LONGEST = 20, 50, 200
 
 @cache
 def _keys() -> frozenset[str]:
-    return frozenset(package_yaml(__package__, "compose_keys.yaml")["service"])
+    return frozenset(package_yaml(__package__, "field_names.yaml")["service"])
 
 
 def file_remarks(root: _Mapping) -> Iterator[Remark]:
@@ -86,7 +86,9 @@ def _listed(node: yaml.Node | None) -> list[tuple[str, int]]:
     """Return the names of a list, or of a mapping, with their lines."""
     listed = [(yaml_nodes.text(item) or "", yaml_nodes.line(item)) for item in yaml_nodes.items(node)]
     pairs = node.value if isinstance(node, yaml.MappingNode) else ()
-    return listed + [(key.value, yaml_nodes.line(key)) for key, _ in pairs if isinstance(key, yaml.ScalarNode) and key.value != "<<"]
+    return listed + [
+        (key.value, yaml_nodes.line(key)) for key, _ in pairs if isinstance(key, yaml.ScalarNode) and key.value != "<<"
+    ]
 
 
 def _waits(name: str, body: _Mapping, services: Mapping[str, _Mapping]) -> Iterator[Remark]:
@@ -106,7 +108,9 @@ def _waits(name: str, body: _Mapping, services: Mapping[str, _Mapping]) -> Itera
         if known and "test" in check and retries.isdecimal() and len(retries) < len("10000"):
             total = period + interval * int(retries)
             if 0 < total < _START:
-                text = f"the health check gives up after {total:.0f} seconds, which a start may take: {name[:60]} then does not start"
+                text = (
+                    f"the health check gives up after {total:.0f} seconds, which a start may take: then {name[:60]} never starts"
+                )
                 yield Remark(line=yaml_nodes.line(there["healthcheck"]), text=text)
 
 

@@ -33,7 +33,8 @@ _NO_AGENT = re.compile(r"unset\s|KAFKA_OPTS=")
 class Neighbour:
     """A service: its names, its image, its variables, its published ports, its volumes and the name of its container.
 
-    `awaits` are the services that start before it, `awaits_well` those that are healthy by then, `again` says that it is restarted, `addresses` those that the file gives it, `exposed` its ports below `expose`.
+    `awaits` are the services that start before it, `awaits_well` those that are healthy by then, `again` is whether it is restarted.
+    `addresses` are those that the file gives it, `exposed` are its ports below `expose`.
     """
 
     names: frozenset[str]
@@ -220,7 +221,7 @@ def _of_zookeeper(broker: Described, own: Neighbour, network: Network) -> Iterat
             yield Remark(line=setting.line, text=f"no service of the file has the name {name[:60]}")
         elif service is not None and service in there:
             if not own.again and not own.awaits_well & service.names and broker.ended_by in _IMPATIENT:
-                text = f"the broker ends if {name} does not answer in time, and nothing starts it again: `restart`, or a wait for its health"
+                text = f"the broker ends if {name[:60]} is slow, and nothing starts it again: `restart`, or a wait for its health"
                 yield Remark(line=setting.line, text=text)
             text = _other_port(service, port)
             if text:
@@ -268,7 +269,7 @@ def _sent_inside(broker: Described, own: Neighbour) -> Iterator[Remark]:
     outside = [str(port) for port, (one, _) in leads.items() if one and one.host and one.host not in own.names]
     name = broker.value("advertised.host.name")
     if name in own.names and own.published and broker.ended_by == _CREATES:
-        text = f"who comes from outside is sent to {name[:60]}, which containers alone resolve: clients of the host need another name"
+        text = f"who comes from outside is sent to {name[:60]}, which containers alone resolve: the host needs another name"
         yield Remark(line=own.published[0].line, text=text)
     have = f"have {listing(outside, 3)}" if outside else "need a listener that advertises localhost, or the host's name"
     for port, (one, line) in leads.items():

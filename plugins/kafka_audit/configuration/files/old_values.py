@@ -30,7 +30,12 @@ _FACTORS = ("offsets.topic.replication.factor", "transaction.state.log.replicati
 def is_old(root: Mapping[str, yaml.Node], subchart: str = "") -> bool:
     """Return whether values are those of such a chart."""
     kraft = "enabled" in yaml_nodes.mapping(root.get("kraft")) and not _PARTS.isdisjoint(root)
-    return kraft or (subchart == "kafka" and "auth" in root) or any(map(_OLD.fullmatch, root)) or (subchart == "kafka" and {"replicaCount", "zookeeper"} <= root.keys())
+    return (
+        kraft
+        or (subchart == "kafka" and "auth" in root)
+        or any(map(_OLD.fullmatch, root))
+        or (subchart == "kafka" and {"replicaCount", "zookeeper"} <= root.keys())
+    )
 
 
 def _left(values: Values) -> Mapping[str, Property]:

@@ -12,6 +12,7 @@ from kafka_audit.configuration.files.java import Property
 from kafka_audit.model.addresses.advertised_listeners import CONTROLLERS, INSTEAD, KEY, entries
 from kafka_audit.model.addresses.voters import SERVERS, VOTERS
 from kafka_audit.model.linted import Remark
+from kafka_audit.model.text import listing
 
 _Mapping = Mapping[str, yaml.Node]
 _ADDRESS = re.compile(r"(?:^|[/@,\s])([a-z0-9](?:[a-z0-9-]{0,62})(?:\.[a-z0-9-]{1,63}){0,6}):(\d{1,5})(?=,|\s|$)")
@@ -72,7 +73,7 @@ def service_remarks(broker: Described, root: _Mapping, services: Sequence[Servic
     claimed = next((one for one in _volumes(pod) if "persistentVolumeClaim" in one), None)
     strategy = yaml_nodes.text(yaml_nodes.mapping(spec.get("strategy")).get("type"))
     if kind == "Deployment" and claimed is not None and strategy != "Recreate" and "log.dirs" in broker.properties:
-        text = "a new pod starts before the old one has ended, and does not get the lock of the log directory: `strategy: Recreate`"
+        text = "a new pod starts before the old one ends, and does not get the lock of the log directory: `strategy: Recreate`"
         yield Remark(line=yaml_nodes.line(claimed["persistentVolumeClaim"]), text=text)
 
 
@@ -80,36 +81,48 @@ def _of_addresses(
     broker: Described, pod: _Mapping, own: Mapping[str, str], services: Sequence[Service], naming: str
 ) -> Iterator[Remark]:
     """Yield that a Service by whose name the broker is reached does not lead to it."""
+    by_name = {service.name: service for service in services}
+    chosen = [service for service in services if service.selector and service.selector.items() <= own.items()]
+    for setting, host, port in _addressed(broker):
+        first, *rest = host.split(".")
+        below = bool(rest) and (rest[0] == naming or re.search(r"-\d+$", first) is not None)
+        name = rest[0] if below else first
+        if name in by_name:
+            yield from _of_service(by_name[name], setting, port, own, below=below)
+        elif chosen and name != "localhost" and (not rest or rest[0] == naming or rest[1:2] == ["svc"]):
+            text = f"no Service of the file has the name {name[:60]}: {chosen[0].name[:60]} selects these pods"
+            yield Remark(line=setting.line, text=text)
+    yield from _targets(broker, pod, chosen)
+
+
+def _of_service(service: Service, setting: Property, port: str, own: Mapping[str, str], *, below: bool) -> Iterator[Remark]:
+    """Yield what is wrong with a Service that is named with a port."""
+    if service.external:
+        return
+    if not service.selector.items() <= own.items():
+        text = f"Service {service.name[:60]} selects no pod of the broker: other labels"
+        yield Remark(line=service.selector_line, text=text)
+    elif below and not service.headless:
+        yield Remark(
+            line=service.line, text=f"pods have no names below Service {service.name[:60]}: that needs `clusterIP: None`"
+        )
+    elif not service.headless and service.ports and port not in service.ports:
+        text = f"Service {service.name[:60]} has no port {port}: it has {listing(sorted(service.ports), 5)}"
+        yield Remark(line=setting.line, text=text)
+
+
+def _targets(broker: Described, pod: _Mapping, chosen: Sequence[Service]) -> Iterator[Remark]:
+    """Yield the ports of Services that lead to one where nothing of the pod listens."""
     names = {
         yaml_nodes.text(one.get("name")): yaml_nodes.text(one.get("containerPort")) or ""
         for body in yaml_nodes.items(pod.get("containers"))
         for one in map(yaml_nodes.mapping, yaml_nodes.items(yaml_nodes.mapping(body).get("ports")))
     }
     bound = {str(one.port) for one in entries({KEY: broker.value(INSTEAD)})}
-    by_name = {service.name: service for service in services}
-    chosen = [service for service in services if service.selector and service.selector.items() <= own.items()]
-    for setting, host, port in _addressed(broker):
-        labels = host.split(".")
-        below = len(labels) > 1 and (labels[1] == naming or re.search(r"-\d+$", labels[0]) is not None)
-        service = by_name.get(labels[1] if below else labels[0])
-        if service is None:
-            alone = len(labels) == 1 or labels[1:2] == [naming] or "svc" in labels[2:3]
-            if alone and chosen and labels[0] not in {"localhost"} and not broker.value(KEY).startswith("$"):
-                text = f"no Service of the file has the name {labels[1] if below else labels[0]}"
-                yield Remark(line=setting.line, text=f"{text}: {chosen[0].name[:60]} selects these pods")
-        elif service.external:
-            continue
-        elif not service.selector.items() <= own.items():
-            yield Remark(line=service.selector_line, text=f"Service {service.name[:60]} selects no pod of the broker: other labels")
-        elif below and not service.headless:
-            text = f"pods have no names below Service {service.name[:60]}: that needs `clusterIP: None`"
-            yield Remark(line=service.line, text=text)
-        elif not service.headless and port not in service.ports and service.ports:
-            yield Remark(line=setting.line, text=f"Service {service.name[:60]} has no port {port}: it has {', '.join(service.ports)}")
-    for service in chosen if bound else ():
-        for target, line in [] if service.headless or service.external else service.ports.values():
+    for service in [one for one in chosen if bound and not one.headless and not one.external]:
+        for target, line in service.ports.values():
             there = names.get(target, target)
-            if there.isdecimal() and there not in bound | {number for number in names.values() if number}:
+            if there.isdecimal() and there not in bound | set(names.values()):
                 yield Remark(line=line, text=f"the port leads to {there[:5]}, where the broker does not listen")
 
 
@@ -137,7 +150,7 @@ def _of_volumes(spec: _Mapping, pod: _Mapping, claims: frozenset[str]) -> Iterat
         for item in yaml_nodes.items(body.get("volumeMounts")):
             mount = yaml_nodes.mapping(item)
             name, path = yaml_nodes.text(mount.get("name")) or "", yaml_nodes.text(mount.get("mountPath")) or ""
-            if name and name not in named and name not in volumes and "$" not in name:
+            if name and name not in {*named, *volumes} and "$" not in name:
                 yield Remark(line=yaml_nodes.line(item), text=f"Kubernetes refuses the pod: it has no volume {name[:60]}")
             elif "emptyDir" in volumes.get(name, {}) and images.is_for_data(path):
                 text = "emptyDir is deleted with the pod, and the broker's data with it: a claim keeps them"

@@ -1,16 +1,17 @@
 """Who reaches a broker at what it advertises: containers of its file, the host, and others; and what they ask of it. Pure."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 
 from kafka_audit.cluster.hosts import means_itself
 from kafka_audit.configuration.files.described import Container, ContainerClient, Described
+from kafka_audit.configuration.files.java import Property
 from kafka_audit.configuration.files.networks import Neighbour, Network
-from kafka_audit.model.addresses.advertised_listeners import CONTROLLERS, INSTEAD, KEY, entries
+from kafka_audit.model.addresses.advertised_listeners import CONTROLLERS, INSTEAD, KEY, AdvertisedListener, entries
 from kafka_audit.model.linted import Remark
 from kafka_audit.model.text import listing
 
-_MOST = 10
+_MOST, _NAME = 10, "advertised.host.name"
 _OF_HOST = "host.docker.internal"
 _OF_DOCKER = re.compile(r"172\.(?:1[7-9]|2\d|3[01])\.\d{1,3}\.\d{1,3}")
 _ONE_NAME = re.compile(r"[A-Za-z][\w-]{0,100}")
@@ -21,43 +22,17 @@ _WORKER, _FACTORS = "cp-kafka-connect", ("CONFIG", "OFFSET", "STATUS")
 
 def reach_remarks(broker: Described, own: Neighbour, network: Network) -> Iterator[Remark]:
     """Yield who does not reach the broker, and what is asked of it that it does not have."""
-    around = broker.container or Container()
-    setting = broker.properties.get(KEY)
-    controllers = {name.strip() for name in broker.value(CONTROLLERS).split(",")}
-    advertised = [entry for entry in entries({KEY: broker.value(KEY)}) if entry.listener not in controllers]
-    bound = [entry for entry in entries({KEY: broker.value(INSTEAD)}) if entry.listener not in controllers]
-    hosts = [entry.host or "" for entry in advertised]
-    named = hosts or [host for host in [broker.value("advertised.host.name")] if host]
-    at = setting or broker.properties.get("advertised.host.name") or broker.properties.get(INSTEAD)
+    at = broker.properties.get(KEY) or broker.properties.get(_NAME) or broker.properties.get(INSTEAD)
     if at is None:
         return
-    if named and all(map(means_itself, named)) and not any(client.bootstraps for client in around.clients):
-        waiting = sorted({min(one.names) for one in network.services if one.awaits & own.names and one.names <= network.brokerless})
-        if waiting:
-            text = f"{named[0]} is each container itself: {listing(waiting, 3)} {'needs' if len(waiting) == 1 else 'need'}"
-            yield Remark(line=at.line, text=f"{text} a listener that advertises {min(own.names)}, if they are clients")
-    for host in sorted(set(hosts)):
-        if host == _OF_HOST:
-            text = f"{host} is a name of Docker Desktop: on Linux, containers have it with `extra_hosts` alone, and the host has not"
-            yield Remark(line=at.line, text=text)
-        elif _OF_DOCKER.fullmatch(host) and host not in own.addresses:
-            text = f"{host} is an address that Docker gives out: it may be another one tomorrow, and only this host has it"
-            yield Remark(line=at.line, text=f"{text}; advertise {min(own.names)} to containers")
-    if not named and not broker.unknown & {KEY, INSTEAD}:
-        ports = [str(port) for port, (target, _) in own.ports.items() if any(one.port == target for one in bound)]
-        if bound and ports and all(means_itself(one.host or "") or not one.host or one.host == "0.0.0.0" for one in bound):
-            text = f"nothing is advertised: who comes through port {ports[0]} is sent to the container's own host name"
-            yield Remark(line=at.line, text=f"{text}, which containers alone resolve")
-    for port in [port for port in own.published if port.value.startswith("127.0.0.1:")]:
-        for one in advertised:
-            away = not means_itself(one.host or "") and one.host not in own.names and port.value.split(":")[1] == str(one.port)
-            if away and "." in (one.host or ""):
-                text = f"port {one.port} is open to this host alone, and {(one.host or '')[:60]}:{one.port} is advertised to others"
-                yield Remark(line=port.line, text=text)
-    wanted = [one for one in advertised if means_itself(one.host or "") and str(one.port) in own.exposed]
-    if wanted and not own.ports and not own.published:
-        line = own.exposed[str(wanted[0].port)]
-        yield Remark(line=line, text=f"`expose` publishes nothing: the host reaches port {wanted[0].port} by `ports`")
+    controllers = {name.strip() for name in broker.value(CONTROLLERS).split(",")}
+    advertised = [entry for entry in entries({KEY: broker.value(KEY)}) if entry.listener not in controllers]
+    named = [entry.host or "" for entry in advertised] or [host for host in [broker.value(_NAME)] if host]
+    if named:
+        yield from _of_one_place(named, broker, own, network, at)
+        yield from _published(advertised, own)
+    elif not broker.unknown & {KEY, INSTEAD}:
+        yield from _unnamed(broker, own, controllers, at)
     others = [mount for service in network.services for mount in service.mounts if mount.source]
     if broker.ended_by and others and not any(mount.keeps for mount in own.mounts):
         line = min((one.line for one in own.variables.values()), default=at.line)
@@ -65,6 +40,47 @@ def reach_remarks(broker: Described, own: Neighbour, network: Network) -> Iterat
         yield Remark(line=line, text=text)
     yield from _elsewhere(broker, own, network)
     yield from _too_many(network)
+
+
+def _of_one_place(named: Sequence[str], broker: Described, own: Neighbour, network: Network, at: Property) -> Iterator[Remark]:
+    """Yield that a name means the broker in one place alone."""
+    around = broker.container or Container()
+    if all(map(means_itself, named)) and not any(client.bootstraps for client in around.clients):
+        waiting = [one for one in network.services if one.awaits & own.names and one.names <= network.brokerless]
+        names = sorted(min(one.names) for one in waiting)
+        if names:
+            text = f"{named[0]} is each container itself: {listing(names, 3)} {'needs' if len(names) == 1 else 'need'}"
+            yield Remark(line=at.line, text=f"{text} a listener that advertises {min(own.names)}, if they are clients")
+    for host in sorted(set(named)):
+        if host == _OF_HOST:
+            text = f"{host} is a name of Docker Desktop: on Linux, containers have it by `extra_hosts`, and the host has not"
+            yield Remark(line=at.line, text=text)
+        elif _OF_DOCKER.fullmatch(host) and host not in own.addresses:
+            text = f"{host} is an address that Docker gives out: it may be another one tomorrow, and only this host has it"
+            yield Remark(line=at.line, text=f"{text}; advertise {min(own.names)} to containers")
+
+
+def _published(advertised: Sequence[AdvertisedListener], own: Neighbour) -> Iterator[Remark]:
+    """Yield that the host does not publish what is advertised to others, or to itself."""
+    for port in [port for port in own.published if port.value.startswith("127.0.0.1:")]:
+        for one in advertised:
+            host, away = one.host or "", not means_itself(one.host or "") and one.host not in own.names
+            if away and "." in host and port.value.split(":")[1] == str(one.port):
+                text = f"port {one.port} is open to this host alone, and {host[:60]}:{one.port} is advertised to others"
+                yield Remark(line=port.line, text=text)
+    wanted = [one for one in advertised if means_itself(one.host or "") and str(one.port) in own.exposed]
+    if wanted and not own.ports and not own.published:
+        line = own.exposed[str(wanted[0].port)]
+        yield Remark(line=line, text=f"`expose` publishes nothing: the host reaches port {wanted[0].port} by `ports`")
+
+
+def _unnamed(broker: Described, own: Neighbour, controllers: Collection[str], at: Property) -> Iterator[Remark]:
+    """Yield that clients are sent to the name of the container, because nothing is advertised."""
+    bound = [entry for entry in entries({KEY: broker.value(INSTEAD)}) if entry.listener not in controllers]
+    ports = [str(port) for port, (target, _) in own.ports.items() if any(one.port == target for one in bound)]
+    if ports and all(not one.host or means_itself(one.host) for one in bound):
+        text = f"nothing is advertised: who comes through port {ports[0]} is sent to the container's own host name"
+        yield Remark(line=at.line, text=f"{text}, which containers alone resolve")
 
 
 def _elsewhere(broker: Described, own: Neighbour, network: Network) -> Iterator[Remark]:

@@ -70,7 +70,10 @@ def _of_logins(kafka: _Mapping) -> Iterator[Remark]:
     for name, listener in _listeners(kafka):
         kind = kinds[name] = yaml_nodes.text(yaml_nodes.mapping(listener.get("authentication")).get("type"))
         if kind == "tls" and yaml_nodes.text(listener.get("tls")) == "false":
-            yield Remark(line=_line(listener, "authentication", "type"), text="Strimzi refuses tls authentication of a listener without TLS")
+            yield Remark(
+                line=_line(listener, "authentication", "type"),
+                text="Strimzi refuses tls authentication of a listener without TLS",
+            )
     authorization = yaml_nodes.mapping(kafka.get("authorization"))
     if yaml_nodes.text(authorization.get("type")) != "simple":
         return
@@ -89,7 +92,7 @@ def _of_operators(root: _Mapping, kind: str, clusters: Mapping[str, _Mapping], b
     """Yield why the operator does not make a topic or a user, or why nobody can log in as that."""
     metadata, spec = yaml_nodes.mapping(root.get("metadata")), yaml_nodes.mapping(root.get("spec"))
     cluster = yaml_nodes.text(yaml_nodes.mapping(metadata.get("labels")).get(_CLUSTER))
-    if cluster not in clusters:
+    if cluster is None or cluster not in clusters:
         what = f"the label {_CLUSTER} is missing" if cluster is None else f"no cluster of the file has the name {cluster[:60]}"
         if cluster is None or len(clusters) == 1:
             yield Remark(line=_line(root, "metadata", "labels", _CLUSTER), text=f"no operator sees this {kind}: {what}")
