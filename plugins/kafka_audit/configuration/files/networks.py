@@ -33,7 +33,7 @@ _NO_AGENT = re.compile(r"unset\s|KAFKA_OPTS=")
 class Neighbour:
     """A service: its names, its image, its variables, its published ports, its volumes and the name of its container.
 
-    `awaits` are the services that start before it, `awaits_well` those that are healthy by then, `again` is whether it is restarted.
+    `awaits` are the services that start before it, `awaits_well` those that are healthy by then, `again` whether it is restarted.
     `addresses` are those that the file gives it, `exposed` are its ports below `expose`.
     """
 
@@ -197,6 +197,9 @@ def _unheard(broker: Described, own: Neighbour, network: Network) -> Iterator[Re
     for entry in entries({KEY: broker.value(KEY)}) if network.closed else ():
         host = entry.host or ""
         used = entry.listener == between or bound.get(entry.listener, entry.port) in ports
+        if host in network.brokerless and host not in own.names:
+            text = f"{entry.listener} sends clients to {host[:60]}, a service that is no broker"
+            yield Remark(line=broker.properties[KEY].line, text=text)
         foreign = host and host not in network.names | _ITSELF | _ANY and not re.search(r"[.:$]|\bkafka-\d", host)
         if used and foreign and not any(name in host for name in own.names):
             text = f"{entry.listener} sends containers to {host[:60]}, and no service of the file has that name"

@@ -7,7 +7,14 @@ from kafka_audit.cluster.hosts import means_itself
 from kafka_audit.configuration.files.described import Container, ContainerClient, Described
 from kafka_audit.configuration.files.java import Property
 from kafka_audit.configuration.files.networks import Neighbour, Network
-from kafka_audit.model.addresses.advertised_listeners import CONTROLLERS, INSTEAD, KEY, AdvertisedListener, entries
+from kafka_audit.model.addresses.advertised_listeners import (
+    CONTROLLERS,
+    INSTEAD,
+    KEY,
+    AdvertisedListener,
+    entries,
+    protocols_by_listener,
+)
 from kafka_audit.model.linted import Remark
 from kafka_audit.model.text import listing
 
@@ -31,6 +38,7 @@ def reach_remarks(broker: Described, own: Neighbour, network: Network) -> Iterat
     if named:
         yield from _of_one_place(named, broker, own, network, at)
         yield from _published(advertised, own)
+        yield from _open_to_all(broker, advertised, own)
     elif not broker.unknown & {KEY, INSTEAD}:
         yield from _unnamed(broker, own, controllers, at)
     others = [mount for service in network.services for mount in service.mounts if mount.source]
@@ -72,6 +80,21 @@ def _published(advertised: Sequence[AdvertisedListener], own: Neighbour) -> Iter
     if wanted and not own.ports and not own.published:
         line = own.exposed[str(wanted[0].port)]
         yield Remark(line=line, text=f"`expose` publishes nothing: the host reaches port {wanted[0].port} by `ports`")
+
+
+def _open_to_all(broker: Described, advertised: Sequence[AdvertisedListener], own: Neighbour) -> Iterator[Remark]:
+    """Yield that a port which serves this host alone is open to all that reach the host, on one that runs for long."""
+    protocols = protocols_by_listener(broker.value("listener.security.protocol.map"))
+    bound = {one.port: one.listener for one in entries({KEY: broker.value(INSTEAD)})}
+    local = {one.listener for one in advertised if means_itself(one.host or "")}
+    for port in own.published if own.again else ():
+        first, _, target = port.value.rpartition(":")
+        listener = bound.get(int(target)) if target.isdecimal() and len(target) < len("100000") else None
+        if first.isdecimal() and listener in local and protocols.get(listener, listener) == "PLAINTEXT":
+            text = (
+                f"whoever reaches the host reads and writes by port {first[:5]}, without a login: `127.0.0.1:{port.value[:11]}`"
+            )
+            yield Remark(line=port.line, text=f"{text} is for this host alone")
 
 
 def _unnamed(broker: Described, own: Neighbour, controllers: Collection[str], at: Property) -> Iterator[Remark]:

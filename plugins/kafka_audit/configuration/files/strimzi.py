@@ -18,6 +18,7 @@ from kafka_audit.configuration.files.described import Described, is_placeholder
 from kafka_audit.configuration.files.java import PropertiesError, Property
 from kafka_audit.configuration.files.strimzi_listeners import StrimziListener, StrimziNode
 from kafka_audit.model.linted import Remark
+from kafka_audit.model.text import listing
 
 _OF_POOLS = frozenset({"replicas", "storage"})
 _GROUP = "kafka.strimzi.io/"
@@ -84,7 +85,7 @@ def strimzi_resource(root: Mapping[str, yaml.Node], line: int) -> StrimziResourc
     if kind not in _KINDS or not version.startswith(_GROUP):
         return None
     if version.removeprefix(_GROUP) not in _READ:
-        raise PropertiesError(line, f"not judged: {kind} of {version[:60]}; lint reads {' and '.join(_READ)}")
+        raise PropertiesError(line, f"not judged: {kind} of {version[:60]}; lint reads {listing(_READ)}")
     return StrimziResource(kind=kind, root=root, line=line)
 
 

@@ -77,13 +77,12 @@ def _of_logins(kafka: _Mapping) -> Iterator[Remark]:
     authorization = yaml_nodes.mapping(kafka.get("authorization"))
     if yaml_nodes.text(authorization.get("type")) != "simple":
         return
-    open_ones = sorted(name for name, kind in kinds.items() if kind is None)
-    if open_ones:
-        text = f"clients of listener {open_ones[0][:60]} have no name, and rights need one: it has no authentication"
+    if kinds and not any(kinds.values()):
+        text = "clients have no name, and rights need one: no listener has authentication"
         yield Remark(line=_line(authorization, "type"), text=text)
     for user in yaml_nodes.items(authorization.get("superUsers")):
         name = yaml_nodes.text(user) or ""
-        if set(kinds.values()) == {"tls"} and not name.removeprefix("User:").startswith("CN="):
+        if {kind for kind in kinds.values() if kind} == {"tls"} and not name.removeprefix("User:").startswith("CN="):
             text = "the name of a client with a certificate begins with CN=, so this one is nobody's"
             yield Remark(line=yaml_nodes.line(user), text=text)
 
