@@ -129,6 +129,7 @@ def described_services(
         brokers=sum(broker.replicas for broker, _ in found) if all(broker.replicas for broker, _ in found) else 0,
         closed=closed,
     )
+    other_faults += reached.too_many_replicas(network)
     for place, (broker, own) in enumerate(found):
         remarks = [*broker.remarks, *(other_faults[:_MOST_CLIENTS] if place == 0 else ())]
         if broker.inside.removeprefix("service ") in changed:

@@ -11,6 +11,7 @@ from kafka_audit.model.addresses.advertised_listeners import CONTROLLERS, INSTEA
 from kafka_audit.model.linted import Remark
 from kafka_audit.model.text import listing
 
+_ONE_NAME = re.compile(r"[A-Za-z][\w-]{0,100}")
 _MOST, _CREATES = 10, "wurstmeister's"
 _IMPATIENT = frozenset({_CREATES, "Bitnami's"})  # images that do not wait for ZooKeeper themselves
 _ZOOKEEPER = "zookeeper.connect"
@@ -70,6 +71,30 @@ class Network:
     def zookeepers(self) -> tuple[Neighbour, ...]:
         """The services with an image of ZooKeeper."""
         return tuple(service for service in self.services if "zookeeper" in service.image.rpartition("/")[2])
+
+    @cached_property
+    def keeps(self) -> bool:
+        """Whether a volume of Docker is there for any service."""
+        return any(mount.source for service in self.services for mount in service.mounts)
+
+    @cached_property
+    def waiting(self) -> Mapping[str, frozenset[str]]:
+        """By name of a service those without a broker that start after it."""
+        found: dict[str, set[str]] = {}
+        for service in self.services:
+            for name in service.awaits if service.names <= self.brokerless else ():
+                found.setdefault(name, set()).add(min(service.names))
+        return {name: frozenset(names) for name, names in found.items()}
+
+    @cached_property
+    def lost(self) -> Mapping[int, Sequence[tuple[str, ContainerClient]]]:
+        """By port the hosts that no service is, with who connects there."""
+        found: dict[int, list[tuple[str, ContainerClient]]] = {}
+        for host, clients in self.clients.items():
+            if self.closed and _ONE_NAME.fullmatch(host) and host not in _ITSELF and host not in self.names:
+                for client in clients:
+                    found.setdefault(client.port, []).extend([(host, client)] if client.bootstraps else ())
+        return found
 
     @cached_property
     def names(self) -> frozenset[str]:

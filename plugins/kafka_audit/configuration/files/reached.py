@@ -4,7 +4,7 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 
 from kafka_audit.cluster.hosts import means_itself
-from kafka_audit.configuration.files.described import Container, ContainerClient, Described
+from kafka_audit.configuration.files.described import Container, Described
 from kafka_audit.configuration.files.java import Property
 from kafka_audit.configuration.files.networks import Neighbour, Network
 from kafka_audit.model.addresses.advertised_listeners import (
@@ -21,7 +21,6 @@ from kafka_audit.model.text import listing
 _MOST, _NAME = 10, "advertised.host.name"
 _OF_HOST = "host.docker.internal"
 _OF_DOCKER = re.compile(r"172\.(?:1[7-9]|2\d|3[01])\.\d{1,3}\.\d{1,3}")
-_ONE_NAME = re.compile(r"[A-Za-z][\w-]{0,100}")
 _CREATED = re.compile(r"--create\b(?:(?!--create)[^\n;&|]){0,300}?--replication-factor[\s=]{1,5}(\d{1,3})\b")
 _FACTOR = re.compile(r"(?:CONNECT|CONTROL_CENTER|KSQL|SCHEMA_REGISTRY)_\w{0,100}REPLICATION(?:_FACTOR)?")
 _WORKER, _FACTORS = "cp-kafka-connect", ("CONFIG", "OFFSET", "STATUS")
@@ -41,21 +40,18 @@ def reach_remarks(broker: Described, own: Neighbour, network: Network) -> Iterat
         yield from _open_to_all(broker, advertised, own)
     elif not broker.unknown & {KEY, INSTEAD}:
         yield from _unnamed(broker, own, controllers, at)
-    others = [mount for service in network.services for mount in service.mounts if mount.source]
-    if broker.ended_by and others and not any(mount.keeps for mount in own.mounts):
+    if broker.ended_by and network.keeps and not any(mount.keeps for mount in own.mounts):
         line = min((one.line for one in own.variables.values()), default=at.line)
         text = "the broker has no volume for its data, as other services have: a new container of it begins empty"
         yield Remark(line=line, text=text)
     yield from _elsewhere(broker, own, network)
-    yield from _too_many(network)
 
 
 def _of_one_place(named: Sequence[str], broker: Described, own: Neighbour, network: Network, at: Property) -> Iterator[Remark]:
     """Yield that a name means the broker in one place alone."""
     around = broker.container or Container()
     if all(map(means_itself, named)) and not any(client.bootstraps for client in around.clients):
-        waiting = [one for one in network.services if one.awaits & own.names and one.names <= network.brokerless]
-        names = sorted(min(one.names) for one in waiting)
+        names = sorted(frozenset[str]().union(*(network.waiting.get(name, ()) for name in own.names)))
         if names:
             text = f"{named[0]} is each container itself: {listing(names, 3)} {'needs' if len(names) == 1 else 'need'}"
             yield Remark(line=at.line, text=f"{text} a listener that advertises {min(own.names)}, if they are clients")
@@ -116,17 +112,11 @@ def _elsewhere(broker: Described, own: Neighbour, network: Network) -> Iterator[
         if sent is not None and means_itself(sent.host or ""):
             text = f"{client.name} reaches the broker at {_OF_HOST}:{client.port}, and is sent to {sent.host}, its own container"
             yield Remark(line=client.line, text=f"{text}: name {min(own.names)}")
-    lost: list[tuple[str, ContainerClient]] = [
-        (host, client)
-        for host, clients in network.clients.items()
-        for client in clients
-        if client.bootstraps and network.closed and _ONE_NAME.fullmatch(host) and host not in network.names | {"localhost"}
-    ]
-    for host, client in [one for one in lost if one[1].port in bound][:_MOST]:
+    for host, client in [one for port in bound for one in network.lost.get(port or 0, ())][:_MOST]:
         yield Remark(line=client.line, text=f"{client.name} connects to {host[:60]}, and no service of the file has that name")
 
 
-def _too_many(network: Network) -> Iterator[Remark]:
+def too_many_replicas(network: Network) -> Iterator[Remark]:
     """Yield that others of the file want topics with more replicas than it has brokers."""
     brokers, found = network.brokers, list[Remark]()
     for service in network.services if brokers else ():
