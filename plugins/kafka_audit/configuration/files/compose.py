@@ -111,7 +111,7 @@ def described_services(
             () if brokers else (*_odd_items(whole.get("environment")), *images.unpublished(own.image, _line_of(whole)))
         )
         if whole.keys().isdisjoint({"build", "env_file", "extends", "command", "entrypoint"}):
-            other_faults += images.lacking(own.image, own.variables, _line_of(whole))
+            other_faults += images.missing_variables(own.image, own.variables, _line_of(whole))
         other_faults += images.removed(own.image, [_healthcheck(whole), *_commands(whole)], own.variables)
         others.update(() if brokers else own.names)
         shared.update(() if brokers else (mount.source for mount in own.mounts))

@@ -58,13 +58,15 @@ def _undeclared(body: _Mapping, root: _Mapping, services: Mapping[str, _Mapping]
         if yaml_nodes.text(long.get("type")) == "volume":
             source, colon = yaml_nodes.text(long.get("source")) or "", ":"
         if colon and _NAMED.fullmatch(source) and len(source) > 1 and source not in yaml_nodes.mapping(root.get("volumes")):
-            yield Remark(line=yaml_nodes.line(item), text=f"Compose refuses the file: `volumes` of it do not have {source[:60]}")
+            yield Remark(
+                line=yaml_nodes.line(item), text=f"Compose refuses the file alone: its `volumes` do not have {source[:60]}"
+            )
     for name, line in _listed(body.get("networks")):
         if name not in {"default", *yaml_nodes.mapping(root.get("networks"))}:
-            yield Remark(line=line, text=f"Compose refuses the file: `networks` of it do not have {name[:60]}")
+            yield Remark(line=line, text=f"Compose refuses the file alone: its `networks` do not have {name[:60]}")
     for name, line in _listed(body.get("depends_on")):
         if name not in services:
-            yield Remark(line=line, text=f"Compose refuses the file: no service of it has the name {name[:60]}")
+            yield Remark(line=line, text=f"Compose refuses the file alone: no service of it has the name {name[:60]}")
 
 
 def names_of(node: yaml.Node | None, *, healthy: bool = False) -> Iterator[str]:

@@ -225,7 +225,7 @@ def unpublished(name: str, line: int) -> Iterator[Remark]:
             yield Remark(line=line, text=f"{name[:60]} {why}")
 
 
-def lacking(name: str, variables: Mapping[str, Property], line: int) -> Iterator[Remark]:
+def missing_variables(name: str, variables: Mapping[str, Property], line: int) -> Iterator[Remark]:
     """Yield without which variables an image beside the broker ends."""
     for pattern, names in _TABLE["beside"].items():
         missing = [one for one in names if one not in variables] if re.search(pattern, name) else []

@@ -106,7 +106,7 @@ def _of_service(service: Service, setting: Property, port: str, own: Mapping[str
         yield Remark(
             line=service.line, text=f"pods have no names below Service {service.name[:60]}: that needs `clusterIP: None`"
         )
-    elif not service.headless and service.ports and port not in service.ports:
+    elif not service.headless and service.ports and port not in service.ports and all(map(str.isdecimal, service.ports)):
         text = f"Service {service.name[:60]} has no port {port}: it has {listing(sorted(service.ports), 5)}"
         yield Remark(line=setting.line, text=text)
 

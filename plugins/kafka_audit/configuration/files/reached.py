@@ -23,7 +23,8 @@ _OF_HOST = "host.docker.internal"
 _OF_DOCKER = re.compile(r"172\.(?:1[7-9]|2\d|3[01])\.\d{1,3}\.\d{1,3}")
 _CREATED = re.compile(r"--create\b(?:(?!--create)[^\n;&|]){0,300}?--replication-factor[\s=]{1,5}(\d{1,3})\b")
 _FACTOR = re.compile(r"(?:CONNECT|CONTROL_CENTER|KSQL|SCHEMA_REGISTRY)_\w{0,100}REPLICATION(?:_FACTOR)?")
-_WORKER, _FACTORS = "cp-kafka-connect", ("CONFIG", "OFFSET", "STATUS")
+_WORKER, _DEFAULT = "cp-kafka-connect", 3
+_OF_WORKERS = tuple(f"CONNECT_{what}_STORAGE_REPLICATION_FACTOR" for what in ("CONFIG", "OFFSET", "STATUS"))
 
 
 def reach_remarks(broker: Described, own: Neighbour, network: Network) -> Iterator[Remark]:
@@ -87,9 +88,7 @@ def _open_to_all(broker: Described, advertised: Sequence[AdvertisedListener], ow
         first, _, target = port.value.rpartition(":")
         listener = bound.get(int(target)) if target.isdecimal() and len(target) < len("100000") else None
         if first.isdecimal() and listener in local and protocols.get(listener, listener) == "PLAINTEXT":
-            text = (
-                f"whoever reaches the host reads and writes by port {first[:5]}, without a login: `127.0.0.1:{port.value[:11]}`"
-            )
+            text = f"all that reach the host read and write by port {first[:5]}, without a login: `127.0.0.1:{port.value[:11]}`"
             yield Remark(line=port.line, text=f"{text} is for this host alone")
 
 
@@ -118,22 +117,23 @@ def _elsewhere(broker: Described, own: Neighbour, network: Network) -> Iterator[
 
 def too_many_replicas(network: Network) -> Iterator[Remark]:
     """Yield that others of the file want topics with more replicas than it has brokers."""
-    brokers, found = network.brokers, list[Remark]()
+    brokers, names = network.brokers, network.names - network.brokerless
     for service in network.services if brokers else ():
         for command in service.commands:
             for match in _CREATED.finditer(command.value):
                 if int(match[1]) > brokers:
                     text = f"a topic with {match[1]} replicas is not created: brokers of the file are {brokers}"
-                    found.append(Remark(line=command.line, text=text))
-        for name, setting in service.variables.items():
+                    yield Remark(line=command.line, text=text)
+        servers = next((one for key, one in service.variables.items() if "BOOTSTRAP" in key and names & _hosts(one.value)), None)
+        for name, setting in service.variables.items() if servers is not None else ():
             if _FACTOR.fullmatch(name) and setting.value.isdecimal() and int(setting.value[:4]) > brokers:
                 text = f"{name} is {setting.value[:4]}, and brokers of the file are {brokers}: its topics are not created"
-                found.append(Remark(line=setting.line, text=text))
-        named = [f"CONNECT_{what}_STORAGE_REPLICATION_FACTOR" for what in _FACTORS]
-        missing = [name for name in named if name not in service.variables]
-        servers = service.variables.get("CONNECT_BOOTSTRAP_SERVERS")
-        own = servers is not None and any(f"{name}:" in servers.value for name in network.names - network.brokerless)
-        if servers is not None and own and missing and brokers < len(named) and _WORKER in service.image:
-            text = f"Connect does not start: {missing[0]} is 3 unless it is set, and brokers of the file are {brokers}"
-            found.append(Remark(line=servers.line, text=text))
-    yield from found[:_MOST]
+                yield Remark(line=setting.line, text=text)
+        missing = [name for name in _OF_WORKERS if name not in service.variables]
+        if servers is not None and missing and brokers < _DEFAULT and _WORKER in service.image:
+            text = f"Connect does not start: {missing[0]} is {_DEFAULT} unless it is set, and brokers of the file are {brokers}"
+            yield Remark(line=servers.line, text=text)
+
+
+def _hosts(servers: str) -> set[str]:
+    return {address.rpartition("//")[2].partition(":")[0].strip() for address in servers.split(",")}

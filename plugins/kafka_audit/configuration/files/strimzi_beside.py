@@ -83,12 +83,12 @@ def _of_logins(kafka: _Mapping) -> Iterator[Remark]:
     for user in yaml_nodes.items(authorization.get("superUsers")):
         name = yaml_nodes.text(user) or ""
         if {kind for kind in kinds.values() if kind} == {"tls"} and not name.removeprefix("User:").startswith("CN="):
-            text = "the name of a client with a certificate begins with CN=, so this one is nobody's"
+            text = "the name of a client with a certificate begins with CN=, and this one has none"
             yield Remark(line=yaml_nodes.line(user), text=text)
 
 
 def _of_operators(root: _Mapping, kind: str, clusters: Mapping[str, _Mapping], brokers: Mapping[str, int]) -> Iterator[Remark]:
-    """Yield why the operator does not make a topic or a user, or why nobody can log in as that."""
+    """Yield why the operator does not make a topic or a user, or why no client can log in as that."""
     metadata, spec = yaml_nodes.mapping(root.get("metadata")), yaml_nodes.mapping(root.get("spec"))
     cluster = yaml_nodes.text(yaml_nodes.mapping(metadata.get("labels")).get(_CLUSTER))
     if cluster is None or cluster not in clusters:
@@ -113,5 +113,5 @@ def _of_operators(root: _Mapping, kind: str, clusters: Mapping[str, _Mapping], b
     login = yaml_nodes.text(yaml_nodes.mapping(spec.get("authentication")).get("type"))
     offered = {yaml_nodes.text(yaml_nodes.mapping(one.get("authentication")).get("type")) for _, one in _listeners(kafka)}
     if kind == "KafkaUser" and login in _LOGINS and login not in offered and "custom" not in offered:
-        text = f"nobody can log in so: no listener of the cluster has authentication {login}"
+        text = f"no client can log in so: no listener of the cluster has authentication {login}"
         yield Remark(line=_line(spec, "authentication", "type"), text=text)
