@@ -76,6 +76,8 @@ def test_a_sound_file_starts(files, capsys):
 def test_the_caret_is_below_a_key_that_is_wrong_and_else_below_the_value(files, capsys):
     files(a=GOOD.format(id=1) + "log.retention.hour=24\nnum.io.threads=eight\n")
     main(["lint", "a.properties"])
+    assert "for when it starts: " in capsys.readouterr().out
+    main(["lint", "a.properties", "--all"])
     printed = capsys.readouterr().out
     for line, marked in (("log.retention.hour=24", "log.retention.hour"), ("num.io.threads=eight", "eight")):
         shown, carets = re.search(rf"\d+ \| ({re.escape(line)})\n +\| ( *\^+)\n", printed).groups()

@@ -93,7 +93,34 @@ def cuts_by_side(case: Case) -> Iterable[Case]:
             continue
         if not root.texts("undecided"):
             groups[sources(case, root)].append(root)
-    return tuple(replace(case, roots=tuple(roots), sources=broker_ids) for broker_ids, roots in groups.items())
+    cuts = [replace(case, roots=tuple(roots), sources=broker_ids) for broker_ids, roots in groups.items()]
+    kept: list[Case] = []
+    for cut in sorted(cuts, key=lambda one: (not one.by_controller, -len(one.sources))):
+        roots = tuple(root for root in cut.roots if not any(is_the_way_back(one, root) for one in kept))
+        if roots:
+            kept.append(replace(cut, roots=roots))
+    return kept
+
+
+def is_the_way_back(case: Case, symptom: Finding) -> bool:
+    """Explain the same cut as its other side measures it: who does not reach a broker cannot be reached from there either."""
+    back = {*symptom.numbers("from")}
+    return (
+        bool(back)
+        and symptom.confidence is Confidence.MEASURED
+        and back <= {*case.brokers}
+        and all(symptom.resource.broker in root.numbers("from") for root in case.roots if root.resource.broker in back)
+    )
+
+
+def _of_the_way_back(case: Case) -> tuple[Finding, ...]:
+    return tuple(one for one in case.explained if one.code == _CODE and one not in case.roots)
+
+
+def _both_ways(case: Case) -> bool:
+    """Return whether each pair of a side that cannot connect and a broker that is cut off is cut in both directions."""
+    back = {(source, one.resource.broker) for one in _of_the_way_back(case) for source in one.numbers("from")}
+    return bool(back) and back >= {(broker, source) for broker in case.brokers for source in case.sources}
 
 
 def views_concerned(case: Case, symptom: Finding) -> bool:
@@ -148,7 +175,8 @@ def cut_off(case: Case) -> StoryFacts:
     partitions, layers = case.view.partitions, sorted({root.text("layer") for root in case.roots if root.text("error")})
     facts: dict[str, object] = {
         "by_controller": case.by_controller,
-        "shown": any(root.severity is Severity.CRITICAL for root in case.roots),
+        "shown": any(root.severity is Severity.CRITICAL for root in (*case.roots, *_of_the_way_back(case))),
+        "both_ways": _both_ways(case),
         "itself": case.by_controller and case.brokers == case.sources,
         "who": f"controller {case.sources[0]}" if case.by_controller else brokers(case.sources),
         "sources": case.sources,
@@ -203,7 +231,7 @@ def _lines(case: Case) -> Iterable[Evidence]:
 
 
 def _probes(case: Case) -> Iterable[Evidence]:
-    failed = edges_behind(case, case.roots)
+    failed = edges_behind(case, (*case.roots, *_of_the_way_back(case)))
     failed.sort(key=lambda edge: (edge.source not in case.sources, edge.source or 0, edge.endpoint))
     return evidence_of_edges(failed)
 
