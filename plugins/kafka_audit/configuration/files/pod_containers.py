@@ -30,6 +30,8 @@ _OF_SHELLS = re.compile(
     r"|\$(?:HOSTNAME\b|\{HOSTNAME\})"
 )
 _PORT_OF_SERVICE = Property("KAFKA_PORT", "tcp://CLUSTER-IP:9092", 0)
+_PATIENCE = {"initialDelaySeconds": "0", "periodSeconds": "10", "failureThreshold": "3"}
+_START = 15  # seconds that a broker may well take until it answers
 _ADVERTISED = re.compile(r"KAFKA_(?:CFG_)?ADVERTISED_LISTENERS")
 _IDS = re.compile(r"KAFKA_(?:CFG_)?(?:NODE|BROKER)_ID|NODE_ID|BROKER_ID")
 
@@ -160,6 +162,13 @@ def _of_probes(body: _Mapping, broker: Described) -> Iterator[Remark]:
         port = yaml_nodes.text(node) or ""
         if node is not None and port.isdecimal() and port not in listening:
             yield Remark(line=yaml_nodes.line(node), text=f"{key} asks port {port[:5]}, where no listener is: it never succeeds")
+    probe = yaml_nodes.mapping(body.get("livenessProbe"))
+    texts = [yaml_nodes.text(probe.get(key)) or default for key, default in _PATIENCE.items()]
+    if probe and "startupProbe" not in body and all(text.isdecimal() and len(text) < len("10000") for text in texts):
+        delay, period, failures = map(int, texts)
+        if delay + period * failures < _START:
+            text = f"livenessProbe kills the broker {delay + period * failures} s after its start, which may take longer"
+            yield Remark(line=yaml_nodes.line(body["livenessProbe"]), text=text)
 
 
 def _advertised_pod(body: _Mapping, variables: Sequence[Property], workload: Workload) -> Iterator[Remark]:
