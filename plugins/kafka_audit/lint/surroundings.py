@@ -153,7 +153,8 @@ def _quorum_faults(member: Member, container: Container, group: Group) -> Iterat
             if len(group) > 1:
                 yield f"voter {voter} at {address_text(host, port)}, which is each container itself", _NOWHERE, mend
         elif host not in own.own:
-            yield f"voter {voter} at {address_text(host, port)}, and its service is {listing(sorted(own.own))}", _NOWHERE, mend
+            effect = "another service has that name" if host in member.broker.neighbours else _NOWHERE
+            yield f"voter {voter} at {address_text(host, port)}, and its service is {listing(sorted(own.own))}", effect, mend
     yield from _waiting(named, container)
     mine = named.get(member.broker_id)
     listens = [entry for entry in entries({KEY: member.broker.value(INSTEAD)}) if mine and entry.port == mine[1]]
