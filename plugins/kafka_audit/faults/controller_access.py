@@ -5,13 +5,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from kafka_audit.cluster.hosts import means_itself
 from kafka_audit.cluster.listeners.inter_broker import DEFAULT_MECHANISM
 from kafka_audit.cluster.listeners.principals import Ends, Principal, by_certificate, by_login
 from kafka_audit.cluster.releases import does, releases
 from kafka_audit.cluster.settings import AUTHORIZER
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.compare.addresses import canonical_host, is_number, java_address
+from kafka_audit.compare.host_kinds import means_itself
 from kafka_audit.compare.listener_names import same_listener
 from kafka_audit.configuration.authorization import cluster_action
 from kafka_audit.configuration.behaviour import behaviour

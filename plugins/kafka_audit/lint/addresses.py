@@ -6,8 +6,8 @@ from types import MappingProxyType
 
 from kafka_audit.checks import Check
 from kafka_audit.checks.run import judge
-from kafka_audit.cluster.hosts import means_itself
 from kafka_audit.cluster.view import ClusterView
+from kafka_audit.compare.host_kinds import means_itself
 from kafka_audit.model.addresses.advertised_listeners import INSTEAD, KEY
 from kafka_audit.model.finding import Judgement, Resource, Severity, Status
 from kafka_audit.model.tables import BrokerProperty, Snapshot, SnapshotInfo

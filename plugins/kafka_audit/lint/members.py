@@ -10,11 +10,11 @@ from types import MappingProxyType
 
 from kafka_audit import __version__
 from kafka_audit.clients.read_error import ReadError
-from kafka_audit.cluster.hosts import means_itself
 from kafka_audit.collect.properties import rows
 from kafka_audit.collect.rows.source_reads import Asking
 from kafka_audit.compare.addresses import HostPort, canonical_host
 from kafka_audit.compare.connect_strings import chroot_of, same_servers
+from kafka_audit.compare.host_kinds import means_itself
 from kafka_audit.configuration.files.described import Described
 from kafka_audit.lint.reading import Source
 from kafka_audit.model.addresses.advertised_listeners import INSTEAD, KEY, entries

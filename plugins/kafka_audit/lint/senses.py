@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
-from kafka_audit.cluster.hosts import means_itself
+from kafka_audit.compare.host_kinds import means_itself
 from kafka_audit.configuration.files.described import Described
 from kafka_audit.configuration.files.setting_names import Form
 from kafka_audit.model.addresses.advertised_listeners import INSTEAD, KEY, entries

@@ -5,8 +5,8 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
-from kafka_audit.cluster.hosts import means_itself
 from kafka_audit.compare.addresses import address_text
+from kafka_audit.compare.host_kinds import means_itself
 from kafka_audit.configuration.files.described import Container
 from kafka_audit.lint import volumes
 from kafka_audit.lint.members import Group, Member

@@ -22,10 +22,10 @@ from kafka_audit.checks.listeners.new_listener import new_listener
 from kafka_audit.checks.listeners.right_address import is_wrong, right_addresses, worked_before
 from kafka_audit.checks.repair import advertise, connect_commands, prove
 from kafka_audit.cluster.answers.reads import addresses_of
-from kafka_audit.cluster.hosts import means_itself
 from kafka_audit.cluster.listeners.endpoints import AdvertisedEndpoint
 from kafka_audit.cluster.listeners.inter_broker import TLS
 from kafka_audit.compare.addresses import is_among, is_number
+from kafka_audit.compare.host_kinds import means_itself
 from kafka_audit.faults.facts import facts_of
 from kafka_audit.faults.fault import Fault, known_faults
 from kafka_audit.faults.read import reading_of

@@ -1,8 +1,8 @@
 from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
 from kafka_audit.checks.alike_brokers import one_finding
 from kafka_audit.checks.gaps import no_endpoints
-from kafka_audit.cluster.hosts import inside_of, kind_of
 from kafka_audit.compare.addresses import canonical_host
+from kafka_audit.compare.host_kinds import inside_of, kind_of
 from kafka_audit.faults.serve_edges import ServeEdges
 
 

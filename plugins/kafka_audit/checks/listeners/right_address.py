@@ -2,10 +2,10 @@
 
 from kafka_audit.checks import ClusterView
 from kafka_audit.checks.incident import Case
-from kafka_audit.cluster.hosts import means_itself
 from kafka_audit.cluster.listeners.endpoints import AdvertisedEndpoint
 from kafka_audit.cluster.processes import Processes, ProcessState
 from kafka_audit.compare.addresses import address_text, canonical_text
+from kafka_audit.compare.host_kinds import means_itself
 from kafka_audit.compare.listener_names import same_listener
 from kafka_audit.model.addresses.advertised_listeners import INSTEAD, entries
 from kafka_audit.model.read_failure import ReadFailure

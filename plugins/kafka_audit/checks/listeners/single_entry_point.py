@@ -1,7 +1,7 @@
 from kafka_audit.checks import ClusterView, Judgement, Judgements, Severity, Status, check
 from kafka_audit.checks.gaps import no_reach
-from kafka_audit.cluster.hosts import kind_of
 from kafka_audit.compare.addresses import canonical_host
+from kafka_audit.compare.host_kinds import kind_of
 from kafka_audit.faults.serve_edges import ServeEdge, ServeEdges
 
 

@@ -9,8 +9,8 @@ from kafka_audit.checks.incident import Case, StoryFacts, connection_opens, evid
 from kafka_audit.checks.listeners.client_vantages import Reach, no_such_name, split_answers
 from kafka_audit.checks.listeners.right_address import is_running, right_addresses
 from kafka_audit.checks.repair import advertise, connect_commands
-from kafka_audit.cluster.hosts import inside_of, means_itself
 from kafka_audit.cluster.listeners.endpoints import AdvertisedEndpoint
+from kafka_audit.compare.host_kinds import inside_of, means_itself
 from kafka_audit.faults.serve_edges import NETWORK
 from kafka_audit.model.commands import Line
 from kafka_audit.model.finding import Evidence, Finding

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Collection, Iterator, Sequence
 
-from kafka_audit.cluster.hosts import means_itself
+from kafka_audit.compare.host_kinds import means_itself
 from kafka_audit.configuration.files.described import Container, Described
 from kafka_audit.configuration.files.java import Property
 from kafka_audit.configuration.files.networks import Neighbour, Network

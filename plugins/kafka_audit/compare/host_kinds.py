@@ -1,13 +1,9 @@
-"""What an advertised host means: on its own host only, inside some network, or everywhere; and whether there are other hosts."""
+"""What an advertised host means by its form: its own host only, inside some network, or everywhere. Pure."""
 
 import ipaddress
 import re
-from collections.abc import Iterable
 
-from kafka_audit.cluster.listeners.endpoints import AdvertisedEndpoint
-from kafka_audit.cluster.view import ClusterView
 from kafka_audit.compare.addresses import canonical_host, ip_address_of
-from kafka_audit.model.tables import BrokerView, SourceRead
 
 _INSIDE = (
     (re.compile(r"\.svc$|\.svc\.|\.pod\.cluster\.|\.cluster\.local$"), "Kubernetes"),
@@ -51,18 +47,3 @@ def kind_of(host: str) -> str | None:
 def means_itself(host: str) -> bool:
     """Return whether a host means the local host everywhere: a loopback name or address, or the wildcard address."""
     return kind_of(host) in {"a loopback name", "a loopback address", "the wildcard address"}
-
-
-def dialled_hosts(view: ClusterView, endpoints: Iterable[AdvertisedEndpoint], mapped: Iterable[str]) -> frozenset[str] | None:
-    """Return the hosts that clients or brokers live on, as far as addresses show; None where vantages alone show several.
-
-    `mapped` are the addresses that `reach` maps others to.
-    """
-    info = view.info
-    if info is not None and info.client_vantages + info.broker_vantages > 1:
-        return None
-    dialled = {view.address for view in view.of(BrokerView)}
-    dialled |= {read.target for read in view.of(SourceRead) if read.observer.startswith("broker")}
-    dialled |= {*mapped}
-    hosts = {canonical_host(address.rpartition(":")[0]) for address in dialled} | {canonical_host(row.host) for row in endpoints}
-    return frozenset(host for host in hosts if kind_of(host) not in {"a loopback name", "a loopback address", "not a host"})
