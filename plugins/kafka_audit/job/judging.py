@@ -28,6 +28,7 @@ from kafka_audit.model.text import clean
 from kafka_audit.report import document as reports
 from kafka_audit.store import Store
 from kafka_audit.store.manifest import cluster_of
+from kafka_audit.what_if.unreached import unreached_rows
 
 log = logging.getLogger(__name__)
 
@@ -132,7 +133,8 @@ def measured_views(snapshots: Pairs, measure: Callable[[Sequence[str]], Measure]
     undecided = {name: inputs[name] for name, pair in snapshots.items() if ages_needed(*pair)}
     ages = engine.ages(undecided) if undecided else {}
     inputs |= {snapshot_id: given(*snapshots[snapshot_id], found) for snapshot_id, found in ages.items()}
-    differences = engine.differences(inputs)
+    whole = {name: (*rows, *unreached_rows(snapshots[name][0])) for name, rows in inputs.items()}
+    differences = engine.differences(whole)
     return {
         snapshot_id: ClusterView(*snapshots[snapshot_id], found.with_rows(ListAge, ages.get(snapshot_id, ())))
         for snapshot_id, found in differences.items()

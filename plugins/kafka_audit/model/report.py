@@ -339,6 +339,7 @@ class SingleLoss(Struct, frozen=True, kw_only=True):
         safe: null: not decided; `why` names what is not known.
         offline: Partitions without leader.
         unclean: Partitions whose next leader lacks records.
+        unreached: Partitions whose next leader clients do not reach.
         not_writable: Partitions that refuse acks=all.
         at_risk: Partitions with one copy left.
         elects: Whether the metadata quorum has a leader then; null: not known, or it loses no voter.
@@ -349,6 +350,7 @@ class SingleLoss(Struct, frozen=True, kw_only=True):
     safe: bool | None
     offline: Count
     unclean: Count
+    unreached: Count = 0
     not_writable: Count
     at_risk: Count
     elects: bool | None

@@ -20,6 +20,7 @@ _REASONS = 3
 _BECOMES = {
     topics.OFFLINE: "would have no leader",
     topics.UNCLEAN: "would lose records: the next leader is out of sync",
+    topics.UNREACHED: "would have a leader that clients do not reach",
     topics.NOT_WRITABLE: "would refuse acks=all",
     topics.BELOW_MARGIN: "would have fewer copies than the margin asks for",
     topics.AT_RISK: "would have one copy left",
@@ -119,6 +120,7 @@ def _said(way: Way) -> str:
         ways.START: f"Start {brokers(way.brokers)}: {has} copies of {number} that a loss stops",
         ways.REJOIN: f"See why {brokers(way.brokers)} can run without a registration: {has} copies of {number} that a loss stops",
         ways.WAIT: f"Wait until {brokers(way.brokers)} {'is' if len(way.brokers) == 1 else 'are'} in sync in {number}",
+        ways.REACH: f"Repair the connections to {brokers(way.brokers)}: {number} would depend on {'it' if len(way.brokers) == 1 else 'them'}",
         ways.MORE_REPLICAS: f"Add replicas to {number}: all that exist are in sync",
         ways.FEWER_AT_ONCE: f"Stop fewer at once: {number} lose{'s' if way.partitions == 1 else ''} too many copies together",
     }[way.kind]
@@ -136,6 +138,7 @@ _COMMANDS: Mapping[str, Callable[[Way], Command]] = {
     ways.START: _under_replicated,
     ways.REJOIN: _under_replicated,
     ways.WAIT: _under_replicated,
+    ways.REACH: _describe,
     ways.MORE_REPLICAS: _describe,
     ways.FEWER_AT_ONCE: _describe,
 }
