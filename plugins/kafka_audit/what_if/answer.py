@@ -38,6 +38,7 @@ class Answer:
         already: partitions without leader, or that refuse acks=all, before anything goes.
         groups, transactions, share_groups: their coordinators that go.
         none_left: whether brokers go, and no other runs.
+        is_down: whether all that go serve nothing now.
         ways: what would keep these partitions.
     """
 
@@ -52,6 +53,7 @@ class Answer:
     controller: ControllerMove
     entry_points: tuple[EntryPoint, ...]
     none_left: bool
+    is_down: bool
     not_known: tuple[NotKnown, ...]
     ways: tuple[Way, ...]
 
@@ -117,6 +119,7 @@ def answer(view: ClusterView, loss: PartyLoss, *, margin: int = 0, bootstrap: Se
         controller=controller,
         entry_points=lost_entries(view, loss, bootstrap),
         none_left=bool(loss.brokers) and not left and (unread is None or unread.status is Status.NOT_APPLICABLE),
+        is_down=bool(loss.brokers) and unread is None and not (loss.controllers or loss.disks or loss.brokers & {*running(view)}),
         not_known=tuple(
             dict.fromkeys(
                 (
@@ -164,10 +167,6 @@ def _unread(view: ClusterView, loss: PartyLoss, left: Sequence[int]) -> Iterator
         share.in_sync for broker, share in view.partitions.shares.items() if broker in _holders(loss)
     ):
         yield NotKnown(what=f"which partitions refuse acks=all then: {gap_of_min_isr.error}", needs=gap_of_min_isr.needs)
-    down = sorted(_holders(loss).difference(running(view)))
-    if down:
-        what = f"{named_nodes('broker', down)} {'serves' if len(down) == 1 else 'serve'} nothing now"
-        yield NotKnown(what=what, needs="nothing: it is lost already", decides=False)
 
 
 def _doubtful(view: ClusterView) -> Mapping[int, str]:

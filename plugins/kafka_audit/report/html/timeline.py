@@ -91,22 +91,6 @@ def headline(digests: Sequence[Digest]) -> str:
     return f"No incident since {when}"
 
 
-def what_came_after(causes: Sequence[str], later: Iterable[Digest]) -> str:
-    """Return what an old report says above everything else: whether its worst incident is over, as far as digests are kept.
-
-    Args:
-        causes: the checks of its incidents, that of the worst first.
-        later: digests after it, oldest first.
-    """
-    for digest in later if causes else ():
-        broken = {lane.code for lane in digest.lanes if lane.incident}
-        if causes[0] not in broken:
-            left = [code for code in dict.fromkeys(causes) if code in broken]
-            then = f" Still open then: {listing(left)}." if left else ""
-            return f"This is an old report. Its worst incident was resolved by {_day(digest.finished_at)}.{then}"
-    return "This is an old report. A newer report of this cluster exists."
-
-
 def _day(at: str | None) -> str:
     return f"{at[:10]} {at[11:16]} UTC" if at else "an unknown time"
 

@@ -28,7 +28,7 @@ from kafka_audit.faults.edge_states import (
 )
 from kafka_audit.model.cluster import WORKER
 from kafka_audit.model.finding import Resource
-from kafka_audit.model.read_failure import EdgeLayer
+from kafka_audit.model.read_failure import EdgeLayer, ReadFailure
 from kafka_audit.model.report import Matrix, MatrixObserver, MatrixReason
 from kafka_audit.report.text import clean, counted, listing, ranges, wrap
 
@@ -174,7 +174,8 @@ def _silent(
         if broker is None or broker not in brokers or layer is None or (WORKER, broker) in known:
             continue
         if read.observer.startswith("broker@"):
-            name = "dns" if layer is EdgeLayer.NAME else layer.value
+            # As a probe calls them.
+            name = "dns" if layer is EdgeLayer.NAME else "api" if read.failure is ReadFailure.NOT_KAFKA else layer.value
             yield EdgeState(source=WORKER, target=broker, state="broken", layer=name, text=read.error or read.failure.words)
 
 

@@ -50,6 +50,8 @@ def loss_sentence(found: Answer) -> str:
     if found.safe is None:
         asked = f"{who} may be stopped" if stopped else f"the cluster survives the loss of {who}"
         return f"Not decided whether {asked}: {reasons_of(found)}"
+    if found.is_down:
+        return f"{start_upper(who)} {'is' if len(found.loss.names) == 1 else 'are'} down already: nothing more stops"
     alone = topics.LAST_COPY in found.effects  # `may` does not stop it then
     good = f"{start_upper(who)} may be stopped" if stopped and not alone else f"The cluster survives the loss of {who}"
     return f"{good}: {'; '.join(keeps(found))}"
@@ -66,7 +68,9 @@ def keeps(found: Answer) -> Iterator[str]:
     """Yield what goes on working."""
     if found.loss.brokers or found.loss.disks:
         more = f" with {counted(found.margin, 'copy', 'copies')} to spare" if found.margin else ""
-        yield f"every partition that has a leader keeps one and accepts acks=all{more}"
+        refuse = found.already.get(topics.NOT_WRITABLE, topics.NONE).partitions
+        others = f"; {counted(refuse, 'partition')} {'refuses' if refuse == 1 else 'refuse'} acks=all already" if refuse else ""
+        yield f"every {'other ' if refuse else ''}partition that has a leader keeps one and accepts acks=all{more}{others}"
         risk = found.effects.get(topics.AT_RISK, topics.NONE).partitions
         if risk:
             yield f"{counted(risk, 'partition')} would have one copy left"
