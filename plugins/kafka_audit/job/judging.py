@@ -22,7 +22,7 @@ from kafka_audit.differences.tables import DIFFERENCES, ListAge
 from kafka_audit.incidents import causes, findings
 from kafka_audit.model.errors import SnapshotError
 from kafka_audit.model.report import Report
-from kafka_audit.model.run import JobAnswer, JudgedSnapshot, SnapshotPair
+from kafka_audit.model.run import JobAnswer, JudgedSnapshot, Request, SnapshotPair
 from kafka_audit.model.tables import Row, Snapshot
 from kafka_audit.model.text import clean
 from kafka_audit.report import document as reports
@@ -88,7 +88,7 @@ def judge_run(store: Store, run_id: str, measured: Callable[[Pairs], Views], apa
         for pair in batch:
             with failures.of(pair.snapshot_id):
                 report = _last_report(store, pair.previous_snapshot_id, documents)
-                judges[pair.snapshot_id] = partial(_judge, views[pair.snapshot_id], pair, report, show_all=request.show_all)
+                judges[pair.snapshot_id] = partial(_judge, views[pair.snapshot_id], pair, report, request)
         for snapshot_id, judgement in apart(judges):
             with failures.of(snapshot_id):
                 judged = judgement()
@@ -176,7 +176,7 @@ def _without_code(report: Report) -> Report:
 
 
 def _judge(
-    measured: Callable[[], ClusterView], pair: SnapshotPair, previous_report: Report | None, *, show_all: bool
+    measured: Callable[[], ClusterView], pair: SnapshotPair, previous_report: Report | None, request: Request
 ) -> JudgedSnapshot:
     """Return the report on one snapshot. Pure but for what measures it, and the date, from which mutes end."""
     view = measured()
@@ -196,7 +196,8 @@ def _judge(
         causes.incidents(view, found, changed),
         changed,
         previous_report,
-        show_all=show_all,
+        show_all=request.show_all,
+        counts=request.counts,
         passed_over=pair.passed_over,
     )
     return JudgedSnapshot(snapshot_id=view.snapshot_id, document=document, differences=view.differences.to_plain())

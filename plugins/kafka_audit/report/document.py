@@ -51,12 +51,13 @@ def build_report(  # noqa: PLR0913, PLR0917 -- the contract between report and a
     previous_report: Report | None,
     *,
     show_all: bool = False,
+    counts: bool = True,
     passed_over: Iterable[str] = (),
 ) -> Report:
     """Return the report.
 
-    PASS is counted in `counts`, and listed with `show_all`; what came of earlier failures always is. `passed_over` says of each
-    earlier snapshot that could not be compared with why.
+    PASS is counted, and listed with `show_all`; what came of earlier failures always is. `counts`: it is one of the audits in a row
+    that found an incident. `passed_over` says of each earlier snapshot that could not be compared with why.
     """
     snapshot = view.snapshot
     listed = [f for f in findings if show_all or f.status is not Status.PASS or f.lifecycle is Lifecycle.RESOLVED]
@@ -86,8 +87,8 @@ def build_report(  # noqa: PLR0913, PLR0917 -- the contract between report and a
                 reported_incident(incident),
                 worse=worse_since(incident, by_fingerprint, continuity) or UNSET,
                 groups=finding_groups(incident, places, view),
-                first_seen=since or ended,
-                audits=audits + 1,
+                first_seen=since or (ended if incident.lifecycle is Lifecycle.NEW else None),
+                audits=audits + counts,
                 impacts=impacts((by_fingerprint[name] for name in (*incident.findings, *incident.explains)), checks, view),
             )
             for incident in continuity.incidents

@@ -17,7 +17,7 @@ _WORDS = 2
 _TITLES = {
     topics.OFFLINE: "No leader",
     topics.UNCLEAN: "A leader that lacks records",
-    topics.UNREACHED: "A leader that clients do not reach",
+    topics.UNREACHED: "No leader in reach of clients",
     topics.NOT_WRITABLE: "Refuse acks=all",
     topics.BELOW_MARGIN: "Fewer copies than the margin asks for",
     topics.AT_RISK: "One copy left",

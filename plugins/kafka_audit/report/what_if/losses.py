@@ -20,7 +20,7 @@ _REASONS = 3
 _BECOMES = {
     topics.OFFLINE: "would have no leader",
     topics.UNCLEAN: "would lose records: the next leader is out of sync",
-    topics.UNREACHED: "would have a leader that clients do not reach",
+    topics.UNREACHED: "would have no leader in reach of clients",
     topics.NOT_WRITABLE: "would refuse acks=all",
     topics.BELOW_MARGIN: "would have fewer copies than the margin asks for",
     topics.AT_RISK: "would have one copy left",
@@ -76,7 +76,7 @@ def keeps(found: Answer) -> Iterator[str]:
             yield f"{counted(risk, 'partition')} would have one copy left"
     if found.quorum.lost:
         kind = "controllers" if found.quorum.kind == "kraft" else "ZooKeeper servers"
-        yield f"{found.quorum.left} of {found.quorum.voters} {kind} are left, of which {found.quorum.majority} are needed"
+        yield f"{found.quorum.left} of {found.quorum.voters} {kind} are left; {counted(found.quorum.majority, 'is', 'are')} needed"
 
 
 def stops(found: Answer) -> Iterator[str]:
@@ -89,11 +89,11 @@ def stops(found: Answer) -> Iterator[str]:
     quorum = found.quorum
     if quorum.elects is False and quorum.lost:
         kind = "controllers" if quorum.kind == "kraft" else "ZooKeeper servers"
-        left = f"{quorum.left} of {quorum.voters} {kind} would be left"
-        enough = quorum.left >= quorum.majority
-        yield (
-            f"{left}, which do not reach each other to elect a leader" if enough else f"{left}, and {quorum.majority} are needed"
-        )
+        left = f"{quorum.left} of {quorum.voters} {kind}" if quorum.left else f"no {kind.removesuffix('s')}"
+        if quorum.left >= quorum.majority:
+            yield f"{left} would be left, which do not reach each other to elect a leader"
+        else:
+            yield f"{left} would be left; {counted(quorum.majority, 'is', 'are')} needed"
     for entry in found.entry_points:
         if entry.closed:
             yield f"{_entry(entry.kind, entry.name)} would have no broker left"
