@@ -25,11 +25,12 @@ ROOT = Path(__file__).parents[2]
 
 # In the order in which a stranger needs the pages. A page that is missing here fails the build.
 NAVIGATION = {
-    "Start": ("Overview <self>", "/docs/symptoms", "/docs/tasks", "All pages </docs/README>"),
+    "Start": ("Overview <self>", "/docs/on-call", "/docs/symptoms", "/docs/tasks", "All pages </docs/README>"),
     "Airflow": ("/docs/airflow", "/docs/docker-compose", "/docs/kubernetes", "Managed Airflow </docs/managed-airflow>"),
     "Spark and the store": ("/docs/spark",),
     "Clusters and logins": ("/docs/clusters", "/docs/logins"),
     "Reading a report": (
+        "/docs/words",
         "The page in Airflow </docs/page>",
         "/docs/progress",
         "/docs/errors",
@@ -55,7 +56,15 @@ NAVIGATION = {
         "/docs/performance",
         "Release notes </CHANGELOG>",
     ),
-    "Contributing": ("/CONTRIBUTING", "/docs/language", "/docs/rooms", "/docs/adr/README", "/docs/releases"),
+    "Contributing": (
+        "/CONTRIBUTING",
+        "/docs/new-check",
+        "/docs/rooms",
+        "/docs/testing",
+        "/docs/language",
+        "/docs/adr/README",
+        "/docs/releases",
+    ),
 }
 
 project = "kafka-audit"

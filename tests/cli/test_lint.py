@@ -76,10 +76,46 @@ def test_a_sound_file_starts(files, capsys):
 def test_the_caret_is_below_a_key_that_is_wrong_and_else_below_the_value(files, capsys):
     files(a=GOOD.format(id=1) + "log.retention.hour=24\nnum.io.threads=eight\n")
     main(["lint", "a.properties"])
+    assert "for when it starts: " in capsys.readouterr().out
+    main(["lint", "a.properties", "--all"])
     printed = capsys.readouterr().out
     for line, marked in (("log.retention.hour=24", "log.retention.hour"), ("num.io.threads=eight", "eight")):
         shown, carets = re.search(rf"\d+ \| ({re.escape(line)})\n +\| ( *\^+)\n", printed).groups()
         assert shown[carets.index("^") : len(carets)] == marked
+
+
+COMPOSE = """services:
+  kafka:
+    image: apache/kafka:4.1.0
+    environment:
+      KAFKA_NODE_ID: 1
+      KAFKA_PROCESS_ROLES: broker,controller
+      KAFKA_CONTROLLER_QUORUM_VOTERS: 1@kafka:9093
+      KAFKA_CONTROLLER_LISTENER_NAMES: CONTROLLER
+      KAFKA_LISTENERS: PLAINTEXT://:9092,CONTROLLER://:9093
+      KAFKA_ADVERTISED_LISTENERS: PLAINTEXT://kafka:9092
+"""
+
+
+def test_a_setting_that_a_file_does_not_have_is_no_line_of_it(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    Path("compose.yaml").write_text(COMPOSE)
+    main(["lint", "compose.yaml"])
+    printed = capsys.readouterr().out
+    assert "log.dirs is not" in printed
+    assert "      5 | (not set; settings begin here)\n" in printed
+    quoted = re.findall(r"^ *(\d+) \| ([A-Za-z].*)$", printed, re.MULTILINE)
+    assert quoted
+    assert all(text == COMPOSE.splitlines()[int(line) - 1].strip() for line, text in quoted)
+    assert " ".join(printed.split()).count("start a new container with them") == 1
+
+
+def test_the_command_of_a_step_names_the_file_as_it_was_given(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    Path("conf").mkdir()
+    Path("conf/server.properties").write_text("node.id=1\nprocess.roles=broker\n")
+    main(["lint", "conf/server.properties"])
+    assert "kafka-audit lint conf/server.properties --kafka-version" in " ".join(capsys.readouterr().out.split())
 
 
 def test_a_refusal_is_told_once_in_kafkas_words_with_its_line(files, capsys):

@@ -73,6 +73,38 @@ def test_connections_to_a_node_that_was_stopped_are_ordinary():
     assert any(text.startswith("Broker 1: 5 lines of `node_not_reached`") for text in document["ordinary"])
 
 
+def not_reached(minute, node=2):
+    connection = f"Connection to node {node} (b{node}/10.0.0.1{node}:9092) could not be established. Node may not be available."
+    return line(
+        minute,
+        f"WARN [ReplicaFetcher replicaId=1, leaderId={node}, fetcherId=0] {connection} (org.apache.kafka.clients.NetworkClient)",
+    )
+
+
+def test_connections_that_failed_until_the_other_node_started_are_earlier():
+    """They failed for longer than a start takes: its address was wrong, and it was restarted with the right one."""
+    document = diagnosed(one="".join(map(not_reached, range(10))), two=roll(2, 10))
+    assert document["incidents"] == []
+    (earlier,) = document["earlier"]
+    assert earlier.startswith("Broker 1 gets no connection: possibly broker 2 is down")
+    assert log_report.verdict(document) == "No fault is left at the end of these logs (1 earlier one below)"
+    (incident,) = diagnosed(one="".join(map(not_reached, range(30))), two=roll(2, 10))["incidents"]
+    assert incident["confidence"] == "suspected"
+
+
+def test_since_is_of_the_last_time_that_it_happened():
+    (incident,) = diagnosed(one="".join(map(not_reached, [0, 1, 2, 20, 21, 22])))["incidents"]
+    assert (incident["since"], incident["first"]) == ("2026-11-29T10:20:00", "2026-11-29T10:00:00")
+
+
+def test_nodes_that_were_away_together_did_not_go_one_after_the_other():
+    for minute, how in ((0, "some of them at the same time"), (10, "one after the other as far as their times tell")):
+        assert (
+            f"Nodes were restarted in an orderly way, {how}: broker 1 and broker 2."
+            in diagnosed(one=roll(1, 0), two=roll(2, minute))["ordinary"]
+        )
+
+
 def test_a_start_has_its_end_and_its_cause():
     (node,) = diagnosed(LOST)["nodes"]
     assert node["starts"] == [{"at": "2026-11-29T10:00:00", "ended": "failed", "cause": "lost_and_found"}]

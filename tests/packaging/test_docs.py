@@ -1,5 +1,6 @@
 """Pages that say what the code says."""
 
+import ast
 import re
 import shlex
 import zipfile
@@ -65,6 +66,12 @@ def test_the_pages_of_checks_and_symptoms_are_what_the_code_says(tmp_path):
         for pages in [[*(root / "checks").iterdir(), *(root / "symptoms").iterdir(), root / "symptoms.md"]]
     )
     assert {name for name in written.keys() | kept if written.get(name) != kept.get(name)} == set(), "make docs"
+
+
+def test_no_page_shows_a_template():
+    pages = [*PAGES, *(DOCS / "checks").glob("*.md")]
+    shown = {page.name: re.findall(r"\{%.*?%\}|\{[a-z_]+\|.*?\}", page.read_text(encoding="utf-8")) for page in pages}
+    assert {name for name, found in shown.items() if found} <= {"new-check.md"}  # it explains them
 
 
 def test_security_promises_what_a_test_holds():
@@ -201,6 +208,14 @@ def test_a_link_to_a_check_is_called_as_the_check():
 def test_every_page_is_in_the_index():
     index = (DOCS / "README.md").read_text(encoding="utf-8")
     assert {page.name for page in DOCS.glob("*.md")} - {"README.md"} == set(re.findall(r"\]\(([\w-]+\.md)\)", index))
+
+
+def test_the_index_has_the_order_of_the_site():
+    tables = re.findall(r"^\| \[.*?\]\(([^)]+)\.md\) \|", (DOCS / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
+    navigation = re.search(r"NAVIGATION = (\{.*?\n\})", (DOCS / "site/conf.py").read_text(encoding="utf-8"), re.DOTALL)[1]
+    entries = [entry.rpartition("<")[2].rstrip(">") for group in ast.literal_eval(navigation).values() for entry in group]
+    of_site = ["/README" if entry == "self" else entry for entry in entries if entry != "/docs/README"]
+    assert [f"/docs/{page}" if page[0] != "." else page[2:] for page in tables] == of_site
 
 
 ASKED = {

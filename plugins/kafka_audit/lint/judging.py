@@ -240,7 +240,9 @@ def _linted(
 def _next_refusals(judged_member: _JudgedMember) -> Iterator[Remark]:
     broker, release = judged_member.member.broker, judged_member.release
     found = starts.next_refusals(broker, judged_member.verdict, release.version, release.neighbour_of)
-    for refused in islice(found, _MOST_REFUSALS):
+    first = judged_member.verdict.refused
+    others = (refused for refused in found if first is None or refused.message != first.message)  # a default is refused alike
+    for refused in islice(others, _MOST_REFUSALS):
         text = f"once the above is corrected, Kafka refuses this: {places.masked_refusal(refused, broker)}"
         yield Remark(line=broker.properties[refused.key or ""].line, text=text)
 
@@ -260,15 +262,13 @@ def _placed(
     setting = {**member.broker.properties, **ends}.get(key) if isinstance(key, str) else None
     at = finding.evidence.get("line")
     written = member.broker.container or member.broker.names.form in {Form.BITNAMI, Form.CONFLUENT}
+    place = None
     if at is None and setting is None and key and written and finding.status is Status.FAIL:
-        at = min(one.line for one in member.broker.properties.values() if one.line)  # where a line is missing
+        place = places.line_to_add(min(one.line for one in member.broker.properties.values() if one.line))
     if isinstance(at, int):
         setting = Property(str(key), "", at)
-    place = (
-        places.line_of_property(setting, text[setting.line - 1], hidden)
-        if setting is not None and setting.line <= len(text)
-        else None
-    )
+    if setting is not None and setting.line <= len(text):
+        place = places.line_of_property(setting, text[setting.line - 1], hidden)
     if place is not None and finding.code == _ABOUT_KEYS:
         place = places.place_of_key(place, str(key))
     own = replace(

@@ -45,6 +45,11 @@ def line_of_property(setting: Property, text: str, hidden: Sequence[str]) -> Fil
     return FileLine(line=setting.line, text=shown, start=start, end=start + len(value) if start else len(shown))
 
 
+def line_to_add(line: int) -> FileLine:
+    """Return the place of a setting that a file does not have: where its settings begin, without a text."""
+    return FileLine(line=line, text="", start=0, end=0)
+
+
 def place_of_key(place: FileLine, key: str) -> FileLine:
     """Return the place with the columns of the key; as it is where the file has another name for it, such as a variable."""
     start = place.text.find(key)

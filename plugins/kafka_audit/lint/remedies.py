@@ -28,6 +28,7 @@ _OF_BROKERS = re.compile(
     r"server\.properties of ((?:broker|brokers|node) [0-9][0-9, and]*[0-9]|(?:broker|node) [0-9])( and of the others)?"
 )
 _IN_CLUSTER_FILE = re.compile(r" \([`']properties[`'] in the cluster file\)")
+_TESTED, _TESTS = "`kafka-audit lint server.properties", "`kafka-audit lint {file}"
 _BY_LISTENER = "listener.name."
 _ODD = re.compile(r"[^A-Za-z0-9_.-]")
 _OF_AUTHORIZERS = frozenset({"super.users", "allow.everyone.if.no.acl.found"})
@@ -73,8 +74,12 @@ def remedy_in_file(check: Check, finding: Finding, broker: Described, *, path: s
     if isinstance(mend := finding.evidence.get(MEND), str):
         mended = re.sub(r"\{([a-z.]+)\}", lambda match: names.setting(match[1]), mend)
         return filled_page("\n".join(filter(None, (mended, names.afterwards))), {})
-    if names.form is Form.PROPERTIES or not finding.remedy:
-        return finding.remedy
+    if not finding.remedy:
+        return ()
+    if names.form is Form.PROPERTIES:
+        page = what_to_do(check)
+        of_file = _TESTED in page and finding.status is Status.FAIL
+        return filled_page(page.replace(_TESTED, _TESTS), {**finding.evidence, "file": path}) if of_file else finding.remedy
     if finding.status is Status.UNKNOWN and finding.evidence.get("needs"):
         return (_to_know(finding.remediation, names, version),)
     reported = {key: as_text(value) for key, value in finding.evidence.items()}
@@ -120,7 +125,7 @@ def _key_or(value: str, otherwise: str, version: str) -> str:
 def _in_names(page: str, names: SettingNames, version: str) -> str:
     if any(_is_setting(match[1], version) and not names.setting(match[1]) for match in _SPAN.finditer(page)):
         return _WRITTEN_ALONE
-    page = page.replace("`kafka-audit lint server.properties", "`kafka-audit lint {file}")
+    page = page.replace(_TESTED, _TESTS)
     parts = re.split(r"(`[^`]*`)", page)
     return _spans("".join(part if part.startswith("`") else _FILE.sub(names.place, part) for part in parts), names, version)
 

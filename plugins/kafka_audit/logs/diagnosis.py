@@ -82,7 +82,7 @@ def log_document(tally: LogTally, redact: Callable[[str], str] = str) -> dict[st
         "nodes": [_node(name, node, causes) for name, node in nodes.items() if not _is_foreign(node)],
         "order": _order(nodes),
         "incidents": [_incident(cause, behind.get(id(cause), ()), shown, quoted) for cause in leading],
-        "earlier": [shown(f"{cause.headline}{_at(cause.seen.last)}") for cause in causes if cause.past],
+        "earlier": [*dict.fromkeys(shown(f"{cause.headline}{_at(cause.seen.last)}") for cause in causes if cause.past)],
         "risks": [*_risks([cause for cause in every if cause.fault.is_risk and not cause.past], shown)],
         "ordinary": [shown(text) for text in _ordinary(nodes, causes)],
         "lines": _totals(nodes),
@@ -118,12 +118,14 @@ def _causes(name: str, node: NodeTally, nodes: Mapping[str, NodeTally], turns: M
         silent = max(_SILENT_S, _OFTEN * lasted / (seen.count - 1)) if seen.count > 1 else _ALONE_S
         plain = {key: clean(masked(value), _LONGEST_VALUE) for key, value in values}
         peer = next((one for one in nodes if one.rpartition(" ")[2] == plain.get("other")), "")
-        over = _went_well(node, seen) or _ended(node, fault, dict(values), seen) or (fault.lasts and until_end > silent)
+        started = bool(fault.lasts and peer) and _went_well(nodes[peer], seen)
+        ended = _went_well(node, seen) or started or _ended(node, fault, dict(values), seen)
+        over = ended or (fault.lasts and until_end > silent)
         if fault.absent and (
             over or _was_stopped(node) or (peer and (_was_stopped(nodes[peer]) or _went_well(nodes[peer], seen)))
         ):
             continue
-        if over and peer and _at_a_turn(seen, peer, {}, turns):
+        if over and peer and _at_a_turn(seen, peer, {}, turns) and (not started or lasted <= _TURN_MS / 1000):
             continue  # what others saw of a node while it started or stopped
         brief = fault.lasts and lasted < fault.quiet_s
         if brief and seen.count == 1 and span > _LONG_S:  # alone in what is more than a pasted piece
@@ -136,7 +138,7 @@ def _causes(name: str, node: NodeTally, nodes: Mapping[str, NodeTally], turns: M
             continue
         if not fault.lasts and fault.quiet_s and (over or _after_start(node, seen, fault.quiet_s)):
             continue
-        confidence = "suspected" if brief else "measured"
+        confidence = "suspected" if brief or "possibly" in fault.headline else "measured"
         plain |= {"peer": peer or f"node {plain['other']}"} if "other" in plain else {}
         beside = () if name else _beside(node)
         yield LogCause(node=name, fault=fault, values=plain, seen=seen, confidence=confidence, past=over, programs=beside)
@@ -267,7 +269,10 @@ def _incident(
     steps = [_step(step, values, shown) for step in fault.steps]
     if fault.of_start:
         steps.append({"kind": "prove", "text": "Start it again: its log says that it started.", "commands": [], "cost": None})
-    more = [f"{one.effect} ({counted(one.seen.count, 'line')})" for one in behind]
+    alike: Counter[str] = Counter()
+    for one in behind:
+        alike[one.effect] += one.seen.count
+    more = [f"{effect} ({counted(count, 'line')})" for effect, count in alike.items()]
     return {
         "headline": shown(cause.headline, LONGEST_HEADLINE),
         "cause": fault.check or None,
@@ -279,8 +284,11 @@ def _incident(
         if cause.confidence == "measured"
         else "Its log ends while others go on; who looks at its process decides."
         if not fault.says
+        else "Its own log says that it fails, and not at which end."
+        if "possibly" in fault.headline
         else "The log is too short to tell whether it lasts.",
-        "since": _iso(cause.seen.first),
+        "since": _iso(cause.seen.again or cause.seen.first),
+        "first": _iso(cause.seen.first),
         "last": _iso(cause.seen.last),
         "why": shown(with_values(fault.why, values) + doubt),
         "evidence_for": [
@@ -372,7 +380,8 @@ def _came_up(events: Sequence[Event]) -> bool:
 
 
 def _ordinary(nodes: Mapping[str, NodeTally], causes: Sequence[LogCause]) -> Iterator[str]:
-    rolled = []
+    rolled: list[str] = []
+    away: list[tuple[int, int]] = []
     for name, node in nodes.items():
         who, events = start_upper(name) or "The node", _sorted(node.events)
         pairs = [
@@ -385,6 +394,7 @@ def _ordinary(nodes: Mapping[str, NodeTally], causes: Sequence[LogCause]) -> Ite
             yield f"{who} stopped in an orderly way{_at(stopped.stamp)}, and started again{took}."
         if pairs and any(event.kind == STARTED for event in events):
             rolled.append(name)
+            away += [(one.stamp.ms, two.stamp.ms) for one, two in pairs if one.stamp and two.stamp]
         if _was_stopped(node):
             yield f"{who} was stopped in an orderly way{_at(events[-1].stamp)}, and its log ends there."
         quiet = {key[0].name: seen for key, seen in node.faults.items() if key[0].lasts and seen.count >= key[0].least}
@@ -394,7 +404,9 @@ def _ordinary(nodes: Mapping[str, NodeTally], causes: Sequence[LogCause]) -> Ite
                 lines = f"{counted(seen.count, 'line')} of `{fault}`, the last{_at(seen.last)}"
                 yield f"{who}: {lines}. They stopped, or the other node was stopped."
     if len(rolled) > 1:
-        yield f"Nodes were restarted in an orderly way, one after the other as far as their times tell: {listing(rolled)}."
+        at_once = any(later[0] < earlier[1] for earlier, later in pairwise(sorted(away)))
+        how = "some of them at the same time" if at_once else "one after the other as far as their times tell"
+        yield f"Nodes were restarted in an orderly way, {how}: {listing(rolled)}."
 
 
 def _totals(nodes: Mapping[str, NodeTally]) -> dict[str, int]:

@@ -20,6 +20,8 @@ _MOST_SHAPES = (
 _MOST_UNKNOWN, _MOST_VALUES, _MOST_EVENTS = 200, 20, 2_000
 _BACK_MS = 120_000
 """By so much no log goes back by itself, but at the end of summer time, where both parts name the same node."""
+_PAUSE_MS = 300_000
+"""After so long a pause lines of one kind are of another time that it happened."""
 _MOST_PARTS = 100
 _NUMBERS = re.compile(r"\d+|0x[0-9a-f]+")
 _OWN_ID = re.compile(
@@ -64,6 +66,7 @@ class Seen:
     count: int = 0
     first: Stamp | None = None
     last: Stamp | None = None
+    again: Stamp | None = None  # the first one after the last long pause
     last_place: tuple[str, int] = ("", 0)
     bad: bool = False  # at ERROR or FATAL
 
@@ -72,6 +75,7 @@ class Seen:
         self.count += 1
         self.last_place = (piece.file, piece.line)
         if stamp is not None:
+            self.again = stamp if self.last is not None and stamp.ms - self.last.ms > _PAUSE_MS else self.again
             self.first = stamp if self.first is None or stamp.ms < self.first.ms else self.first
             self.last = stamp if self.last is None or stamp.ms > self.last.ms else self.last
 
@@ -139,6 +143,7 @@ def _merge(mine: dict[_Key, Seen], theirs: Mapping[_Key, Seen]) -> None:
         if known is not seen:
             known.count += seen.count
             known.first = min((one for one in (known.first, seen.first) if one is not None), default=None)
+            known.again = max((one for one in (known.again, seen.again) if one is not None), default=None)
             known.last = max((one for one in (known.last, seen.last) if one is not None), default=None)
 
 
@@ -224,7 +229,7 @@ def _take_faults(writer: NodeTally, shape: Shape, piece: LogPiece, text: str, st
             if known not in writer.faults and sum(one is fault for one, _ in writer.faults) >= _MOST_VALUES:
                 known = next(one for one in writer.faults if one[0] is fault)
             _seen(writer.faults, known, piece).add(stamp, piece)
-    for fault in shape.ended:
+    for fault in (*shape.faults, *shape.ended):  # a line that differs from one that shows it in a number only may end it
         if fault.over is not None and (over := fault.over.search(text)) is not None:
             writer.over[fault.name, tuple(sorted(over.groupdict().items()))] = (piece.file, piece.line), stamp
 

@@ -34,6 +34,8 @@ def verdict(document: Document) -> str:
         return f"No known fault fits{first}"
     if document["not_read"]:
         return "No fault was found in what was read"
+    if document["earlier"]:
+        return f"No fault is left at the end of these logs ({counted(len(document['earlier']), 'earlier one')} below)"
     return "No fault was found in these logs" if document["nodes"] else "No line of Kafka or ZooKeeper was found"
 
 
@@ -43,12 +45,12 @@ def log_blocks(document: Document) -> Iterator[LogBlock]:
     yield LogBlock("text", ["From nothing but logs: only these logs were read."])
     for incident in document["incidents"]:
         yield from _incident(incident)
+    yield from _items("Earlier, and over by the end of these logs", document["earlier"])
     yield from _items("Not read", document["not_read"])
     yield from _items("Errors that no known fault explains", [*map(_sign, document["signs"][:_MOST_SIGNS])])
     yield from _items("Not recognised", [*map(_quote, document["unknown"])])
     yield from _items("Risks, by settings and changes of them that these logs have", [*_risks(document["risks"])])
     yield from _items("Ordinary", document["ordinary"])
-    yield from _items("Earlier, before a start that went well", document["earlier"])
     programs = document["other_programs"].items()
     yield from _items("Lines of other programs", [f"{name}: {counted(count, 'line')}" for name, count in programs])
     yield LogBlock("head", ["Nodes"])
@@ -79,7 +81,8 @@ def _items(title: str, texts: Sequence[str]) -> Iterator[LogBlock]:
 
 def _incident(incident: Document) -> Iterator[LogBlock]:
     yield LogBlock("head", [incident["headline"]])
-    since = f", since {incident['since']}" if incident["since"] else ""
+    before = f" (and before, from {incident['first']})" if incident["first"] != incident["since"] else ""
+    since = f", since {incident['since']}{before}" if incident["since"] else ""
     check = f" More: `kafka-audit explain {incident['cause']}`, or an audit of the cluster." if incident["cause"] else ""
     sure = f"{incident['severity']}, {incident['confidence']}{since}. {incident['confidence_why']}"
     yield LogBlock("text", [f"{sure}{check}", incident["why"]])

@@ -55,6 +55,7 @@ class _LintPage:
         self.width = width
         self.paint = paint
         self.steps: set[tuple[str, str]] = set()  # of which checks, and for which keys, the page has said what to do
+        self.last_steps: set[str] = set()  # the last lines of these for one file: who applies a change, which is said once
 
     def file(self, file: Linted, others: Sequence[Linted] = ()) -> Iterator[str]:
         shown = shown_findings(file, show_all=self.show_all)
@@ -70,9 +71,16 @@ class _LintPage:
             yield from wrap(f"Kafka says: {clean(file.kafka_says, 2000)}", self.width, "  ", "    ")
         for remark in file.remarks:
             yield from wrap(f"line {remark.line}: {clean(remark.text, 500)}", self.width, "  ", "    ")
-        for finding in failed:
+        self.last_steps.clear()
+        waits = file.starts is False and not self.show_all
+        lower = [one for one in failed if waits and one.finding.severity < Severity.HIGH]
+        for finding in failed[: len(failed) - len(lower)]:
             yield ""
             yield from self.finding(finding)
+        if lower:
+            codes = listing(dict.fromkeys(one.finding.code for one in lower))
+            text = f"for when it starts: {counted(len(lower), 'lower finding')}, {codes} (--all)"
+            yield from ("", *wrap(text, self.width, "  ", "    "))
         yield from self.muted([linted for linted in shown if linted.finding.muted])
         yield from self.rest(
             [linted for linted in shown if linted.finding.status is not Status.FAIL and not linted.finding.muted]
@@ -100,15 +108,21 @@ class _LintPage:
         yield from lines[1:]
         if linted.place is not None:
             yield from self.place(linted.place)
-        kind = (finding.code, str(finding.evidence.get("key", "")) if finding.code in _BY_KEY else "")
+        by = "{key} {mend}".format_map({"key": "", "mend": "", **finding.evidence}) if finding.code in _BY_KEY else ""
+        kind = (finding.code, by)
         again = kind in self.steps
         self.steps.add(kind)
-        yield from wrap(
-            f"What to do: as for {finding.code} above." if again else remedy_text(finding.remedy), self.width, _INDENT
-        )
+        steps, _, last = remedy_text(finding.remedy).rpartition("\n")
+        said = last in self.last_steps
+        self.last_steps.add(last)
+        text = f"What to do: as for {finding.code} above." if again else steps if said and steps else remedy_text(finding.remedy)
+        yield from wrap(text, self.width, _INDENT)
 
     def place(self, place: FileLine) -> Iterator[str]:
         number = str(place.line).rjust(len(_INDENT) - 3)
+        if not place.text:
+            yield f"{number} | (not set; settings begin here)"
+            return
         yield f"{number} | {place.text}"
         yield f"{' ' * len(number)} | {' ' * place.start}{self.paint('CRITICAL', '^' * max(place.end - place.start, 1))}"
 
