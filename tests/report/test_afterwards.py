@@ -22,7 +22,8 @@ def ended(*audits):
 
 def _dated(document, first):
     """Return a report whose incidents begin when it, or the first one, ended: the clock of these snapshots stands still."""
-    incidents = (structs.replace(one, first_seen=document.finished_at if one.audits == 1 else first) for one in document.incidents)
+    times = [document.finished_at if one.audits == 1 else first for one in document.incidents]
+    incidents = (structs.replace(one, first_seen=time) for one, time in zip(document.incidents, times, strict=True))
     return structs.replace(document, incidents=tuple(incidents))
 
 

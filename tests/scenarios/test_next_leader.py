@@ -1,4 +1,4 @@
-"""Kafka 3.9.1: the next leader is the first replica in sync, whether clients reach it or not; `may` and `what-if` say so before."""
+"""Kafka 3.9.1: the next leader is the first replica in sync, whether clients reach it or not; `may` says so before."""
 
 import time
 

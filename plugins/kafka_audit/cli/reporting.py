@@ -78,9 +78,11 @@ def report_command(arguments: argparse.Namespace) -> int:
         msg = f"snapshot {snapshot_id} has no report; `kafka-audit diff EARLIER {snapshot_id}` creates it"
         raise UsageError(msg)
     shown, notice = _what_came_after(store, document)
-    places = rendering.write_forms(store, document, arguments.format.files, newest=False, notice=notice, shown=shown)
+    places = rendering.write_forms(store, document, arguments.format.files, newest=False, old=(shown, notice))
     if arguments.format.stdout or not places:
-        rendering.write_report(document if arguments.format.page == "json" else shown, arguments.format.page, full=arguments.all, notice=notice)
+        rendering.write_report(
+            document if arguments.format.page == "json" else shown, arguments.format.page, full=arguments.all, notice=notice
+        )
     else:
         console.write_result("\n".join(places))
     return 0

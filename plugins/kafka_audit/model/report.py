@@ -240,7 +240,7 @@ class ReportedIncident(Struct, frozen=True, kw_only=True):
         worse: Missing where nothing became worse.
         groups: Both kinds of findings by code, the cause first: how many, at which brokers how many, and the first names.
         first_seen: When the first audit that found it ended; null: not known.
-        audits: How many audits in a row have found it, as far as their reports are there; none of them is for a question about a step.
+        audits: How many audits in a row have found it, as far as their reports are there. Those for a question do not count.
         impacts: What fails for whom, as far as the findings show.
     """
 

@@ -32,15 +32,16 @@ def as_it_ended(document: Report, later: Iterable[Digest]) -> tuple[Report, str]
         if len(ended) == len(asked):
             break
     heads = [
-        f"RESOLVED by {utc_text(ended[number]) or 'a later audit'}" if number in ended else "STILL OPEN" for number in range(len(asked))
+        f"RESOLVED by {utc_text(ended[number]) or 'a later audit'}" if number in ended else "STILL OPEN"
+        for number in range(len(asked))
     ]
     marked = [
         structs.replace(one, headline=f"{head}: {one.headline}") for one, head in zip(document.incidents, heads, strict=True)
     ]
     renamed = [number for number, one in last.items() if number not in ended and one.cause != asked[number].cause]
     texts = [f"Incident {number + 1} goes on as: {last[number].headline} ({last[number].cause})." for number in renamed[:_FIRST]]
-    number = f"{len(ended)} of {counted(len(asked), 'incident')} {'is' if len(ended) == 1 else 'are'} resolved" if asked else ""
-    notice = " ".join(("This is an old report" + (f": {number}." if number else "."), *texts))
+    counts = f": {len(ended)} of {counted(len(asked), 'incident')} {'is' if len(ended) == 1 else 'are'} resolved" if asked else ""
+    notice = " ".join((f"This is an old report{counts}.", *texts))
     return structs.replace(document, incidents=tuple(marked)), notice
 
 

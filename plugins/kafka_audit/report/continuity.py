@@ -56,8 +56,8 @@ class Continuity:
 
         A report of a version that did not say since when says at least that it was there then.
         """
-        continued, previous = self.continued(incident), self._previous
-        ends = (one.first_seen or (previous and previous.finished_at) for one in continued)
+        continued, then = self.continued(incident), None if self._previous is None else self._previous.finished_at
+        ends = (one.first_seen or then for one in continued)
         return min(filter(None, ends), default=None), max((one.audits for one in continued), default=0)
 
     def ended(self) -> Iterable[tuple[Unresolved, bool]]:

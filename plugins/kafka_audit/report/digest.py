@@ -190,7 +190,9 @@ def open_incidents(document: Report) -> tuple[OpenIncident, ...]:
             cause=one.cause,
             headline=our_line(one.headline),
             since=one.first_seen or document.finished_at,
-            places=tuple(sorted(places(causing(one.cause, {names[each] for each in one.findings if each in names})))[:MOST_PLACES]),
+            places=tuple(
+                sorted(places(causing(one.cause, {names[each] for each in one.findings if each in names})))[:MOST_PLACES]
+            ),
         )
         for one in document.unresolved
     )

@@ -56,8 +56,8 @@ def build_report(  # noqa: PLR0913, PLR0917 -- the contract between report and a
 ) -> Report:
     """Return the report.
 
-    PASS is counted, and listed with `show_all`; what came of earlier failures always is. `counts`: it is one of the audits in a row
-    that found an incident. `passed_over` says of each earlier snapshot that could not be compared with why.
+    PASS is counted, and listed with `show_all`; what came of earlier failures always is. `counts`: it is one of the audits in a
+    row that found an incident. `passed_over` says of each earlier snapshot that could not be compared with why.
     """
     snapshot = view.snapshot
     listed = [f for f in findings if show_all or f.status is not Status.PASS or f.lifecycle is Lifecycle.RESOLVED]

@@ -14,7 +14,7 @@ def unreached_rows(snapshot: Snapshot) -> tuple[UnreachedBroker, ...]:
     """Return the brokers that clients or other brokers do not reach, as the difference tables take them."""
     if all(row.outcome == "ok" for row in snapshot.of(Probe)):
         return ()
-    nothing: Mapping[type[Row], tuple[Row, ...]] = dict.fromkeys(DIFFERENCES, ())
+    nothing: dict[type[Row], tuple[Row, ...]] = dict.fromkeys(DIFFERENCES, ())
     return tuple(ClusterView(snapshot, None, Differences(rows=nothing)).derived(unreached).values())
 
 
@@ -28,9 +28,7 @@ def _rows(view: ClusterView) -> Iterator[UnreachedBroker]:
     facts, edges = facts_of(view), view.derived(ServeEdges).of_clients
     reached = {(edge.vantage, edge.endpoint.listener) for edge in edges if edge.state == WORKS}
     closed = {
-        edge.endpoint.broker_id
-        for edge in edges
-        if edge.state == BROKEN and (edge.vantage, edge.endpoint.listener) in reached
+        edge.endpoint.broker_id for edge in edges if edge.state == BROKEN and (edge.vantage, edge.endpoint.listener) in reached
     }
     for broker in sorted({*view.brokers, *closed}):
         paths = facts.used_paths(broker)

@@ -1,12 +1,12 @@
 """Snapshots side by side: a column each, a lane for each incident and each check, and what changed between any two of them."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from kafka_audit.model.finding import Severity, Status
 from kafka_audit.model.report import Report, ReportedFinding, ReportedViews
-from kafka_audit.model.text import clean, counted, listing
+from kafka_audit.model.text import clean, counted
 from kafka_audit.report.digest import Digest
 from kafka_audit.report.state import INCIDENT, UNJUDGED
 

@@ -76,7 +76,8 @@ def keeps(found: Answer) -> Iterator[str]:
             yield f"{counted(risk, 'partition')} would have one copy left"
     if found.quorum.lost:
         kind = "controllers" if found.quorum.kind == "kraft" else "ZooKeeper servers"
-        yield f"{found.quorum.left} of {found.quorum.voters} {kind} are left; {counted(found.quorum.majority, 'is', 'are')} needed"
+        needed = f"{counted(found.quorum.majority, 'is', 'are')} needed"
+        yield f"{found.quorum.left} of {found.quorum.voters} {kind} are left; {needed}"
 
 
 def stops(found: Answer) -> Iterator[str]:
@@ -124,7 +125,7 @@ def _said(way: Way) -> str:
         ways.START: f"Start {brokers(way.brokers)}: {has} copies of {number} that a loss stops",
         ways.REJOIN: f"See why {brokers(way.brokers)} can run without a registration: {has} copies of {number} that a loss stops",
         ways.WAIT: f"Wait until {brokers(way.brokers)} {'is' if len(way.brokers) == 1 else 'are'} in sync in {number}",
-        ways.REACH: f"Repair the connections to {brokers(way.brokers)}: {number} would depend on {'it' if len(way.brokers) == 1 else 'them'}",
+        ways.REACH: f"Repair the connections to {brokers(way.brokers)}: {number} would need them",
         ways.MORE_REPLICAS: f"Add replicas to {number}: all that exist are in sync",
         ways.FEWER_AT_ONCE: f"Stop fewer at once: {number} lose{'s' if way.partitions == 1 else ''} too many copies together",
     }[way.kind]

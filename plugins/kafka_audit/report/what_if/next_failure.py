@@ -70,7 +70,11 @@ def _sentence(found: Sequence[Answer], worst: Answer, unread: Sequence[str]) -> 
     undecided = sum(answer.safe is None for answer in found)
     if worst.safe is False:
         unsafe = sum(answer.safe is False for answer in found)
-        counts = [f"{unsafe} of {counted(len(found), 'loss', 'losses')} {'is' if unsafe == 1 else 'are'} not safe"] if unsafe > 1 or undecided else []
+        counts = (
+            [f"{unsafe} of {counted(len(found), 'loss', 'losses')} {'is' if unsafe == 1 else 'are'} not safe"]
+            if unsafe > 1 or undecided
+            else []
+        )
         counts += [f"{undecided} {'is' if undecided == 1 else 'are'} not decided"] if undecided else []
         others = f" ({', '.join(counts)})" if counts else ""
         return f"The worst single loss is {losses.parties_lost(worst.loss.names)}: {losses.reasons_of(worst)}{others}"

@@ -209,7 +209,7 @@ def _min_isr(view: ClusterView, change: _SettingChange, factor: int, fewest: int
         )
     elif isinstance(before, int) and after < before:
         why = f"a record is acknowledged when {counted(after, 'replica has', 'replicas have')} it"
-        yield costs(why, f"a record of {change.where} that {'this one has, if it fails' if after == 1 else 'only these have, if they fail'}")
+        yield costs(why, f"a record of {change.where} that no other has, if {'this one fails' if after == 1 else 'these fail'}")
     elif needed == fewest < factor:
         why = f"{fewest} of {counted(factor, 'replica')} of a partition of {change.where} are in sync, and all these are needed"
         yield costs(why, f"writes with acks=all to {change.where}, if one more is missing before the others are back")
