@@ -79,15 +79,12 @@ def worse_since(incident: Incident, findings: Mapping[str, Finding], continuity:
 
 def since_text(incident: ReportedIncident | EarlierIncident) -> str:
     """Return since when an incident lasts: `since 29 Nov 2026 14:02 UTC (3 audits)`, `first seen in this audit`."""
-    when, goes_on = (
-        utc_text(incident.first_seen),
-        isinstance(incident, EarlierIncident) or incident.lifecycle is Lifecycle.ONGOING,
-    )
-    if when and goes_on:
-        return f"since {when} ({counted(incident.audits, 'audit')})" if incident.audits else f"since {when}"
-    if goes_on:
+    when = utc_text(incident.first_seen)
+    if isinstance(incident, ReportedIncident) and incident.lifecycle is Lifecycle.NEW and incident.audits <= 1:
+        return f"first seen in this audit{f', {when}' if when else ''}"
+    if not when:
         return "since an earlier audit"
-    return f"first seen in this audit{f', {when}' if (when := utc_text(incident.first_seen)) else ''}"
+    return f"since {when} ({counted(incident.audits, 'audit')})" if incident.audits else f"since {when}"
 
 
 def lifecycle_text(incident: ReportedIncident) -> str:
