@@ -73,7 +73,7 @@ class Continuity:
         if not own & members:
             return False
         if earlier.cause in family(cause):
-            return not places(core).isdisjoint(places(before))
+            return not fault_places(core).isdisjoint(fault_places(before))
         if core & members:  # a symptom that outlives its cause is another fault
             return any((f := self._now.get(key)) is not None and not is_over(f) for key in before)
         return bool(before & own) and not all(self.before.judged(code, Resource.of(name)) for code, name in core)
@@ -103,6 +103,6 @@ def causing(cause: str, members: set[_Key]) -> set[_Key]:
     return {key for key in members if key[0] in codes} or members
 
 
-def places(keys: Iterable[_Key]) -> set[str]:
+def fault_places(keys: Iterable[_Key]) -> set[str]:
     """Return brokers, topics or other parties that findings are about."""
     return {Resource.of(name).root for _, name in keys}

@@ -17,7 +17,7 @@ from kafka_audit.model.errors import SnapshotError
 from kafka_audit.model.finding import Severity, SeverityName, Status
 from kafka_audit.model.report import Count, Report, ReportedFinding
 from kafka_audit.model.text import clean, our_line
-from kafka_audit.report.continuity import causing, places
+from kafka_audit.report.continuity import causing, fault_places
 from kafka_audit.report.state import Basis, CheckState, basis, state_of_basis
 from kafka_audit.store import reports
 from kafka_audit.store.history import History
@@ -191,7 +191,7 @@ def open_incidents(document: Report) -> tuple[OpenIncident, ...]:
             headline=our_line(one.headline),
             since=one.first_seen or document.finished_at,
             places=tuple(
-                sorted(places(causing(one.cause, {names[each] for each in one.findings if each in names})))[:MOST_PLACES]
+                sorted(fault_places(causing(one.cause, {names[each] for each in one.findings if each in names})))[:MOST_PLACES]
             ),
         )
         for one in document.unresolved
