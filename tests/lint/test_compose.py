@@ -156,3 +156,21 @@ def test_what_an_image_requires_is_a_refusal(lint, text, why):
     assert "KA310" not in _failed(lint(COMPLETE))
     others = _failed(lint(text.replace("confluentinc/cp-kafka:8.0.0", "apache/kafka:4.3.0")))
     assert ("KA310" in others) is (why not in {"it requires CLUSTER_ID", "it refuses KAFKA_ADVERTISED_PORT"})
+
+
+TWO = ALONE.replace("    hostname: broker1\n", "").replace("CLIENTS://broker1:9092", "CLIENTS://localhost:9092")
+
+
+def test_two_services_with_one_id_are_two_nodes(tmp_path, capsys):
+    second = (
+        TWO.partition("services:\n")[2].replace("  kafka1:", "  kafka2:", 1).replace("BROKERS://kafka1", "BROKERS://localhost")
+    )
+    found = {}
+    for number in (1, 2):
+        (tmp_path / "compose.yaml").write_text(TWO + second.replace("NODE_ID: 1", f"NODE_ID: {number}"))
+        main(["lint", str(tmp_path / "compose.yaml"), "--format", "json"])
+        files = json.loads(capsys.readouterr().out)["files"]
+        found[number] = {finding["code"]: finding["message"] for file in files for finding in _failed(file).values()}
+    assert "service kafka2" in found[1]["KA715"]
+    assert "another service has that name" in found[1]["KA213"]
+    assert "KA715" not in found[2]

@@ -149,12 +149,12 @@ def test_a_version_without_rules_is_named_with_its_neighbour(lint):
 
 
 def test_what_is_not_judged_is_one_line_and_exit_code_2(tmp_path, capsys):
-    old = RESOURCES.replace("kafka.strimzi.io/v1\nkind: Kafka\n", "kafka.strimzi.io/v1beta1\nkind: Kafka\n")
+    old = RESOURCES.replace("kafka.strimzi.io/v1\nkind: Kafka\n", "kafka.strimzi.io/v1alpha1\nkind: Kafka\n")
     (tmp_path / "old.yaml").write_text(old)
     (tmp_path / "kafka.yaml").write_text(RESOURCES)
     assert main(["lint", str(tmp_path)]) == 2
     captured = capsys.readouterr()
-    problem = "not judged: Kafka of kafka.strimzi.io/v1beta1; lint reads v1beta2 and v1"
+    problem = "not judged: Kafka of kafka.strimzi.io/v1alpha1; lint reads v1beta1, v1beta2 and v1"
     assert captured.err == f"kafka-audit: {tmp_path}/old.yaml:10: {problem}\n"
     assert "kafka.yaml (Kafka my-cluster, pool dual-role, node 0): starts" in captured.out
 

@@ -15,7 +15,7 @@ from kafka_audit.configuration.files.setting_names import Form
 from kafka_audit.configuration.starts import StartRefusal
 from kafka_audit.incidents import findings
 from kafka_audit.incidents.tools import Tools
-from kafka_audit.lint import addresses, against, members, places, remedies, starts, surroundings, versions
+from kafka_audit.lint import addresses, against, members, places, remedies, senses, starts, surroundings, versions
 from kafka_audit.lint.ignores import Ignore
 from kafka_audit.lint.members import Group, Member
 from kafka_audit.lint.starts import StartVerdict
@@ -27,6 +27,7 @@ from kafka_audit.model.tables import Snapshot
 from kafka_audit.model.text import listing
 
 REFUSED = "KA310"
+_FACTOR = "offsets.topic.replication.factor"
 _CHROOT = "KA716"
 _ABOUT_KEYS = "KA719"
 _MOST_REFUSALS = 5  # of one file, beside the first
@@ -233,7 +234,7 @@ def _linted(
             _placed(_in_names_of_file(finding, judged_member, checks, tools), member, ignored, text, hidden)
             for finding in findings
         ),
-        remarks=(*broker.remarks, *_next_refusals(judged_member)),
+        remarks=(*broker.remarks, *senses.sense_remarks(broker), *_next_refusals(judged_member)),
     )
 
 
@@ -264,7 +265,9 @@ def _placed(
     written = member.broker.container or member.broker.names.form in {Form.BITNAMI, Form.CONFLUENT}
     place = None
     if at is None and setting is None and key and written and finding.status is Status.FAIL:
-        place = places.line_to_add(min(one.line for one in member.broker.properties.values() if one.line))
+        first = min(one.line for one in member.broker.properties.values() if one.line)  # where a line is missing
+        like = member.broker.properties.get(_FACTOR) if member.broker.names.form is Form.CONFLUENT else None
+        place = places.line_to_add(like.line if like is not None and str(key).startswith("transaction.") else first)
     if isinstance(at, int):
         setting = Property(str(key), "", at)
     if setting is not None and setting.line <= len(text):

@@ -33,9 +33,9 @@ def are_two_nodes(one: Described, other: Described) -> bool:
     """Return whether two files describe two nodes.
 
     Nodes on different hosts share a ZooKeeper or controllers at an address that is not each host's own. Nodes on one host have
-    nothing in common that only one process can have: no port, and no log directory.
+    nothing in common that only one process can have: no port, and no log directory. Containers have names of their own.
     """
-    hosts, others = _hosts(one), _hosts(other)
+    hosts, others = (_hosts(broker) | (broker.container.own if broker.container else set()) for broker in (one, other))
     if hosts and others and hosts.isdisjoint(others):
         return not all(means_itself(host) for host in _coordinators(one) & _coordinators(other))
     dirs, other_dirs, ports, other_ports = _dirs(one), _dirs(other), _ports(one), _ports(other)

@@ -26,6 +26,7 @@ MEND = "mend"
 """The evidence that is the remedy of a finding here; `{KEY}` stands for the file's name of a key."""
 
 _LOOPBACK = re.compile(r"localhost|127\.[0-9.]+|::1", re.IGNORECASE)
+_BETWEEN = "inter.broker.listener.name"
 _NOWHERE = "no node finds a controller there"
 
 
@@ -44,13 +45,13 @@ def surrounding_faults(group: Group) -> Iterator[Judgement]:
     for member in group:
         if member.broker.container is not None:
             before = taken[member.source.path]
-            yield from _endpoints(member, member.broker.container)
+            yield from _endpoints(member, member.broker.container, group)
             yield from _directories(member, member.broker.container, before)
             before.update(place for place, _ in volumes.places(member.broker))
             yield from _quorum(member, member.broker.container, group)
 
 
-def _endpoints(member: Member, container: Container) -> Iterator[Judgement]:
+def _endpoints(member: Member, container: Container, group: Group) -> Iterator[Judgement]:
     settings = {key: member.broker.value(key) for key in (KEY, INSTEAD, CONTROLLERS)}
     if not settings[INSTEAD] or not member.serves or KEY in member.broker.unknown:
         return
@@ -68,6 +69,8 @@ def _endpoints(member: Member, container: Container) -> Iterator[Judgement]:
         ):
             continue  # another listener is there, which sends clients to the same host
         fault = _fault(entry, bound, container, forgotten=forgotten)
+        if fault is None and entry.listener == member.broker.value(_BETWEEN) and means_itself(entry.host or ""):
+            fault = _between(entry, container, group)
         if fault is not None:
             evidence: dict[str, Value] = {"broker": member.broker_id, "listener": entry.listener, "host": entry.host or ""}
             evidence |= {"port": entry.port or 0, "kind": fault.kind, "key": fault.key, MEND: fault.mend}
@@ -102,6 +105,15 @@ def _fault(
         mend = f"In `ports`, publish {entry.port}: `{entry.port}:{own.port}`. Or advertise the port that is published."
         return _AddressFault(kind="a port that the file does not publish", key=KEY, mend=mend)
     return None
+
+
+def _between(entry: AdvertisedListener, container: Container, group: Group) -> _AddressFault | None:
+    """Return that brokers of other containers are sent to themselves."""
+    others = [one.broker.container for one in group if one.serves and one.broker.container is not container]
+    if not container.own or not any(other is not None and other.own and other.own.isdisjoint(container.own) for other in others):
+        return None
+    mend = f"In `{{{KEY}}}`, advertise `{min(container.own)}` at {entry.listener}, or name another one in `{{{_BETWEEN}}}`."
+    return _AddressFault(kind="which is each other broker itself: brokers are sent there", key=KEY, mend=mend)
 
 
 def _directories(member: Member, container: Container, taken: Collection[str]) -> Iterator[Judgement]:
@@ -141,7 +153,8 @@ def _quorum_faults(member: Member, container: Container, group: Group) -> Iterat
             if len(group) > 1:
                 yield f"voter {voter} at {address_text(host, port)}, which is each container itself", _NOWHERE, mend
         elif host not in own.own:
-            yield f"voter {voter} at {address_text(host, port)}, and its service is {listing(sorted(own.own))}", _NOWHERE, mend
+            effect = "another service has that name" if host in member.broker.neighbours else _NOWHERE
+            yield f"voter {voter} at {address_text(host, port)}, and its service is {listing(sorted(own.own))}", effect, mend
     yield from _waiting(named, container)
     mine = named.get(member.broker_id)
     listens = [entry for entry in entries({KEY: member.broker.value(INSTEAD)}) if mine and entry.port == mine[1]]

@@ -15,7 +15,7 @@ metadata: {name: controller, labels: {strimzi.io/cluster: my-cluster}, namespace
 spec:
   replicas: 1
   roles: [controller]
-  storage: {type: ephemeral}
+  storage: {type: persistent-claim, size: 1Gi}
 ---
 apiVersion: kafka.strimzi.io/v1
 kind: KafkaNodePool
@@ -25,7 +25,7 @@ spec:
   roles: [broker]
   storage:
     type: jbod
-    volumes: [{id: 0, type: persistent-claim}, {id: 1, type: persistent-claim}]
+    volumes: [{id: 0, type: persistent-claim, size: 1Gi}, {id: 1, type: persistent-claim, size: 1Gi}]
 ---
 """
 KAFKA = """apiVersion: kafka.strimzi.io/v1
@@ -52,7 +52,7 @@ spec:
     replicas: 2
     listeners: [{name: plain, port: 9092, type: internal, tls: false}]
     authorization: {type: simple}
-    storage: {type: persistent-claim}
+    storage: {type: persistent-claim, size: 1Gi}
   zookeeper: {replicas: 3}
 """
 DOMAIN = "my-cluster-kafka-brokers.kafka.svc"
@@ -476,9 +476,9 @@ REFUSED = {
     "a thousand clusters": ("---\n".join([KAFKA] * 1001), 15_001, "describes more than 1000 nodes"),
     "pools alone": (POOLS, 1, "not judged: KafkaNodePool without its Kafka resource"),
     "an old version": (
-        KAFKA.replace("io/v1\n", "io/v1beta1\n"),
+        KAFKA.replace("io/v1\n", "io/v1alpha1\n"),
         1,
-        "not judged: Kafka of kafka.strimzi.io/v1beta1; lint reads v1beta2 and v1",
+        "not judged: Kafka of kafka.strimzi.io/v1alpha1; lint reads v1beta1, v1beta2 and v1",
     ),
     "a migration": (
         ZOOKEEPER.replace("name: old,", "name: old, annotations: {strimzi.io/kraft: migration},"),

@@ -4,6 +4,7 @@ Source: `bitnami/kafka/templates` of bitnami/charts, version 32.4.4 of the chart
 address, its id and passwords; they are as it writes them, or not known.
 """
 
+import difflib
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from kafka_audit.configuration.files.described import ADVERTISED_BY_BITNAMI, Des
 from kafka_audit.configuration.files.java import PropertiesError, Property
 from kafka_audit.configuration.files.values_tree import MOST_NODES, Values
 from kafka_audit.model.linted import Remark
+from kafka_audit.model.package_yaml import package_yaml
 
 _CHART = "32.4.4"
 _PROTOCOL = "SASL_PLAINTEXT"
@@ -59,6 +61,7 @@ _PRESETS = {"nano": "192Mi", "micro": "384Mi", "small": "768Mi", "medium": "1536
 """Limits of memory by the names of Bitnami's common chart (`_resources.tpl`)."""
 _OLD_TAG = re.compile(r"[0-3]\.")
 OLDER = ("kraft", "zookeeper", "externalZookeeper", "extraConfig", "extraConfigYaml")
+_MOVED = {"replicaCount": "controller.replicaCount and broker.replicaCount are", "persistence": "controller.persistence is"}
 _MOST_ENTRIES, _MOST_MECHANISMS, _LONGEST_NAME = 100, 8, 100
 _STORES = "/opt/bitnami/kafka/config/certs/kafka."
 _OAUTH = "org.apache.kafka.common.security.oauthbearer"
@@ -125,14 +128,39 @@ def _remarks(values: Values) -> Iterator[Remark]:
         yield Remark(line=values.first_line, text=f"addresses are those of {names}")
     image = f"{values.text('image.registry') or 'docker.io'}/{values.text('image.repository')}:{values.text('image.tag')}"
     yield from images.image_of(image, {}).withdrawal(image, values.line("image.repository", "image"))
+    yield from _of_other_charts(values)
+    if not re.search(r"(?:^|/)kafka$", values.text("image.repository")) or "apache/" in values.text("image.repository"):
+        text = "the chart starts Kafka by scripts of Bitnami's image, which this one does not have"
+        yield Remark(line=values.line("image.repository"), text=text)
     for role in ("controller", "broker"):
+        if values.text(f"{role}.persistence.enabled") == "false" and values.number(f"{role}.replicaCount"):
+            text = "without a claim, the data is deleted with each pod"
+            yield Remark(line=values.line(f"{role}.persistence.enabled"), text=text)
         preset, given = f"{role}.resourcesPreset", f"{role}.resources.limits.memory"
         text = values.text(given) or _PRESETS.get(values.text(preset), "")
-        yield from memory.too_large_heap(values.text(f"{role}.heapOpts"), Property("memory", text, values.line(given, preset)))
+        yield from memory.heap_remarks(values.text(f"{role}.heapOpts"), Property("memory", text, values.line(given, preset)))
     paths = [f"{part}{key}" for part in ("", "controller.", "broker.") for key in ("existingSecretConfig", "extraEnvVars")]
     for path in paths:
         if values.has(path):
             yield Remark(line=values.line(path), text=f"not judged: {path}")
+
+
+def _of_other_charts(values: Values) -> Iterator[Remark]:
+    """Yield values that the chart does not have, and topics with more replicas than it has brokers."""
+    known = package_yaml(__package__, "field_names.yaml")["bitnami"]
+    for key, node in [*values.root.items()][:_MOST_ENTRIES]:
+        if key in _MOVED:
+            text = f"{key} has no effect since chart 24: {_MOVED[key]}"
+            yield Remark(line=yaml_nodes.line(node), text=text)
+        elif len(key) < _LONGEST_NAME and key not in known and (near := difflib.get_close_matches(key, known, 1, 0.85)):
+            yield Remark(line=yaml_nodes.line(node), text=f"{key} is no value of the chart, {near[0]} is")
+    brokers = 0 if values.text("controller.controllerOnly") == "true" else values.number("controller.replicaCount") or 0
+    brokers += values.number("broker.replicaCount") or 0
+    for topic in map(yaml_nodes.mapping, yaml_nodes.items(values.node("provisioning.topics"))):
+        factor = yaml_nodes.text(topic.get("replicationFactor")) or ""
+        if factor.isdecimal() and 0 < brokers < int(factor[:6]):
+            text = f"the topic is not created: it is to have {factor[:6]} replicas, and brokers are {brokers}"
+            yield Remark(line=yaml_nodes.line(topic["replicationFactor"]), text=text)
 
 
 def refuse_older_chart(key: str, node: yaml.Node) -> NoReturn:

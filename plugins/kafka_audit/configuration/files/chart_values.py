@@ -150,10 +150,15 @@ def _of_subcharts(root: Mapping[str, yaml.Node]) -> Sequence[Described] | None:
 
 
 def _of_chart(root: Mapping[str, yaml.Node], line: int, subchart: str) -> Sequence[Described] | None:
-    if old_values.is_old(root) or (_is_bitnamis(root) and any(key in root for key in bitnami_values.OLDER)):
+    if old_values.is_old(root, subchart) or (_is_bitnamis(root) and any(key in root for key in bitnami_values.OLDER)):
         old = old_values.described_old_values(root, line, subchart)
         if old.properties:
             return (old,)
+        if "auth" in root:
+            text = (
+                "not judged: auth of Bitnami's chart before 24; since then `listeners` have protocols, SASL_PLAINTEXT by default"
+            )
+            raise PropertiesError(yaml_nodes.line(root["auth"]), text)
     if _is_bitnamis(root):
         return tuple(bitnami_values.bitnami_nodes(root, line, subchart=subchart))
     return tuple(_confluent(root, line, subchart)) if "cp-kafka" in root or "configurationOverrides" in root else None

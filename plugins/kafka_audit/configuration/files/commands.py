@@ -30,6 +30,9 @@ OF_IMAGE = Start(kind=StartKind.IMAGE)
 _OWN_START = re.compile(
     r"/docker/(?:run|launch|configure)\b|start-kafka\.sh|(?:docker-)?entrypoint(?:\.sh)?\b|/kafka/run\.sh|^\s*(?:start|kafka)\s*$"
 )
+_ALONE = re.compile(
+    r"\s*(?:/[\w/.-]{1,100}/)?(?:start-kafka\.sh|run|(?:docker-)?entrypoint\.sh\s{1,5}(?:/opt/bitnami/scripts/kafka)?/run\.sh)\s*"
+)
 _SERVER = re.compile(r"kafka-server-start|\bkafka\.Kafka\b")
 _NO_BROKER = re.compile(
     r"\bcub\s+(?:kafka|zk)-ready|\bub\s+kafka-ready|\bkafka-(?:topics|configs|acls|consumer-groups|broker-api-versions|console-\w+"
@@ -50,6 +53,8 @@ def start_of(text: str, at: Property) -> Start | None:
         at: the key of the command with its line.
     """
     if not text.strip():
+        return OF_IMAGE
+    if _ALONE.fullmatch(text):
         return OF_IMAGE
     if _OWN_START.search(text):
         return Start(kind=StartKind.WRAPPED, at=at)

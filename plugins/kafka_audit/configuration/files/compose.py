@@ -11,11 +11,13 @@ import yaml
 
 from kafka_audit.configuration.files import (
     commands,
+    compose_file,
     dockerfile,
     environment,
     images,
     memory,
     networks,
+    reached,
     scattered,
     yaml_documents,
     yaml_nodes,
@@ -34,7 +36,7 @@ _CLUSTER_IDS = ("CLUSTER_ID", "KAFKA_KRAFT_CLUSTER_ID")
 _ADDRESS = re.compile(
     r"(?<![\w.@/-])(?:(?:PLAINTEXT|SASL_PLAINTEXT|SSL|SASL_SSL)://)?([A-Za-z0-9][\w.-]{0,200}):(\d{2,5})(?![\w.])"
 )
-_BOOTSTRAPS = re.compile(r"bootstrap|kafka_?brokers?|broker_?list", re.IGNORECASE)
+_BOOTSTRAPS = re.compile(r"bootstrap|kafka_?brokers?|broker_?list|--brokers\b|kafka[._](?:server|url|host|addr)", re.IGNORECASE)
 _WAITS = re.compile(r"wait-for|dockerize|\bnc\b|/dev/tcp")
 _HEALTH = re.compile(r"--health-cmd[\s=]+(?:\"([^\"]*)\"|'([^']*)'|(\S+))")
 _NAMED_VOLUME = re.compile(r"[A-Za-z0-9][\w.-]*")
@@ -83,7 +85,9 @@ def described_services(
         override: the services of the file that Compose adds to it.
         closed: whether no network of it is one of another file.
     """
-    services: dict[str, _Mapping] = {name: yaml_nodes.mapping(body) for name, body in yaml_nodes.mapping(node).items()}
+    services: dict[str, _Mapping] = {
+        name: compose_file.corrected(yaml_nodes.mapping(body)) for name, body in yaml_nodes.mapping(node).items()
+    }
     changed = yaml_nodes.mapping(override)
     for name, more in changed.items():
         at = min(
@@ -106,6 +110,8 @@ def described_services(
         other_faults += (
             () if brokers else (*_odd_items(whole.get("environment")), *images.unpublished(own.image, _line_of(whole)))
         )
+        if whole.keys().isdisjoint({"build", "env_file", "extends", "command", "entrypoint"}):
+            other_faults += images.missing_variables(own.image, own.variables, _line_of(whole))
         other_faults += images.removed(own.image, [_healthcheck(whole), *_commands(whole)], own.variables)
         others.update(() if brokers else own.names)
         shared.update(() if brokers else (mount.source for mount in own.mounts))
@@ -123,6 +129,7 @@ def described_services(
         brokers=sum(broker.replicas for broker, _ in found) if all(broker.replicas for broker, _ in found) else 0,
         closed=closed,
     )
+    other_faults += reached.too_many_replicas(network)
     for place, (broker, own) in enumerate(found):
         remarks = [*broker.remarks, *(other_faults[:_MOST_CLIENTS] if place == 0 else ())]
         if broker.inside.removeprefix("service ") in changed:
@@ -132,6 +139,7 @@ def described_services(
             named_it = tuple(client for name in sorted(at.own) for client in clients.get(name, ())[:_MOST_CLIENTS])
             broker = replace(broker, container=replace(at, clients=named_it, shared=frozenset(shared)))  # noqa: PLW2901 -- the same, with its clients
             remarks += networks.network_remarks(broker, own, network)
+            remarks += reached.reach_remarks(broker, own, network)
         yield replace(broker, remarks=tuple(remarks))
 
 
@@ -165,14 +173,28 @@ def _neighbour(service: str, body: _Mapping, host: _Host) -> networks.Neighbour:
         mounts=tuple(_mounts(body)),
         mounted_alone=body.keys().isdisjoint({"configs", "secrets", "build", "volumes_from"}),
         container=None if node is None else Property("container_name", yaml_nodes.text(node) or "", yaml_nodes.line(node)),
+        awaits_well=frozenset(compose_file.names_of(body.get("depends_on"), healthy=True)),
+        again=yaml_nodes.text(body.get("restart")) not in {None, "no"} or "deploy" in body,
+        awaits=frozenset(compose_file.names_of(body.get("depends_on"))),
+        addresses=frozenset(_addresses(body)),
+        exposed={yaml_nodes.text(port) or "": yaml_nodes.line(port) for port in yaml_nodes.items(body.get("expose"))},
+        commands=tuple(_commands(body)),
     )
+
+
+def _addresses(body: _Mapping) -> Iterator[str]:
+    """Yield the addresses that the file gives to a service."""
+    for network in yaml_nodes.mapping(body.get("networks")).values():
+        yield yaml_nodes.text(yaml_nodes.mapping(network).get("ipv4_address")) or ""
 
 
 def _named_addresses(service: str, body: _Mapping) -> Iterator[tuple[ContainerClient, str]]:
     """Yield each address that a service's variables and command name, with its host."""
     named = [(name, text or "", line) for name, text, line in _assignments(body.get("environment"))]
     parts = [part for key in ("entrypoint", "command") if key in body for part in (yaml_nodes.items(body[key]) or [body[key]])]
-    named += [("", yaml_nodes.text(part) or "", yaml_nodes.line(part)) for part in parts]
+    words = [yaml_nodes.text(part) or "" for part in parts]
+    options = ["", *(word if word.startswith("-") and "=" not in word else "" for word in words)]
+    named += [(option, word, yaml_nodes.line(part)) for option, word, part in zip(options, words, parts, strict=False)]
     for name, text, line in named:
         for match in () if _WAITS.search(text) else _ADDRESS.finditer(text):
             bootstraps = _BOOTSTRAPS.search(name or text) is not None
@@ -306,12 +328,13 @@ def _service(body: _Mapping, inside: str, host: _Host, beside: _Beside) -> Itera
     )
     if broker is None:
         return
-    heap = next((setting.value for setting in reversed(variables) if setting.key == memory.HEAP), of_image.heap)
+    heap = next((setting for setting in reversed(variables) if setting.key == memory.HEAP), Property("", of_image.heap, 0))
     remarks = [
         *broker.remarks,
         *odd,
         *of_image.missing_tool(_healthcheck(body)),
-        *memory.too_large_heap(heap, _limit(body, host)),
+        *memory.heap_remarks(heap.value, _limit(body, host), heap.line),
+        *_unwritable(body),
         *of_image.folder_of_host(mount for mount in _mounts(body) if "user" not in body),
     ]
     if host.assumed:
@@ -448,6 +471,16 @@ def _mounts(body: _Mapping) -> Iterator[Mount]:
     tmpfs = body.get("tmpfs")
     for item in () if tmpfs is None else yaml_nodes.items(tmpfs) or [tmpfs]:
         yield Mount(path=(yaml_nodes.text(item) or "").split(":")[0], line=yaml_nodes.line(item))
+
+
+def _unwritable(body: _Mapping) -> Iterator[Remark]:
+    """Yield that a volume for data is there to be read alone."""
+    for item in yaml_nodes.items(body.get("volumes")):
+        parts = (yaml_nodes.text(item) or "").split(":")
+        if parts[2:] and "ro" in parts[-1].split(",") and images.is_for_data(parts[-2]):
+            yield Remark(
+                line=yaml_nodes.line(item), text="the broker cannot write its data to a volume that is read-only (`:ro`)"
+            )
 
 
 def _mounted(body: _Mapping, image: images.Image) -> Property | None:

@@ -106,6 +106,8 @@ def described_broker(  # noqa: PLR0913 -- a container is described in that many 
     sure = of_image.alone and start.kind is StartKind.IMAGE  # whatever variables it has, that image starts a broker
     if not serves and not sure and not _is_of_broker(found, strongly=image is not None and not of_image.label):
         return None
+    if sure and not found and elsewhere is None and line:
+        found = {key: Property(key, value, line) for key, value in of_image.unset.items()}
     filled_in = {name for name, setting in by_name.items() if is_placeholder(setting.value) or _VARIABLE.search(setting.value)}
     known_later = {*unknown, *(filled_in - set(literal)), *(name for name in filled_in if COMMANDED.search(by_name[name].value))}
     left = {key for name, key in keys.items() if name in known_later}
@@ -138,7 +140,7 @@ def described_broker(  # noqa: PLR0913 -- a container is described in that many 
         image=image,
         names=setting_names.of_environment(of_image.prefix, inside, release=release),
         remarks=(*of_image.withdrawal(image or "", line), *_remarks(by_name, of_image, image or "", elsewhere, start)),
-        ends=tuple(of_image.ends(image or "", given, first)) if own else (),
+        ends=tuple(of_image.ends(image or "", given, first)) if own and keys else (),
         ended_by=of_image.label,
         jvm=options if own and of_image.secured and known_later.isdisjoint(_JVM) else ANY_OPTIONS,
     )

@@ -34,6 +34,8 @@ _MANIFEST = re.compile(r"^(?:apiVersion|kind|services|jobs|---)\b|^---", re.MULT
 _RESOURCE = re.compile(r"^kind:.*(?:\n.*){0,20}\n[ \t]", re.MULTILINE)
 """A resource of Kubernetes whose lines have their indentation: it describes no broker if none was found."""
 
+_NESTED = re.compile(r"^[A-Za-z][\w.-]{0,60}:[ \t]{0,9}\n[ \t]{1,9}[\w-]", re.MULTILINE)
+_ASSIGNED = re.compile(r"^[a-z][\w.-]{0,100}[ \t]{0,9}=", re.MULTILINE)
 STDIN = "-"
 _COMPOSE = re.compile(r"(?:docker-)?compose\.ya?ml")
 _OVERRIDES = tuple(f"{name}.override.{ending}" for name in ("compose", "docker-compose") for ending in ("yml", "yaml"))
@@ -147,7 +149,7 @@ def _of_form(data: bytes, name: str, beside: Callable[[str], str | None]) -> tup
         reported = "UTF-16 text, which Kafka does not read" if data[:2] in {b"\xff\xfe", b"\xfe\xff"} else "binary"
         raise PropertiesError(data.count(b"\n", 0, data.index(b"\0")) + 1, f"is {reported}")
     text = data.decode("utf-8", "replace")
-    if name.lower().endswith(_YAML) or (name == STDIN and _MANIFEST.search(text)):
+    if name.lower().endswith(_YAML) or (name == STDIN and _is_yaml(text)):
         for pattern, what in ((_OF_HELM, _RENDER), (_OF_JINJA, _RENDERED)):
             if (match := pattern.search(text)) is not None:
                 return _of_template(text, PropertiesError(text.count("\n", 0, match.start()) + 1, what))
@@ -169,6 +171,11 @@ def _of_form(data: bytes, name: str, beside: Callable[[str], str | None]) -> tup
         return manifests.parse_manifests(_utf8(data), beside)
     listens = any(key.startswith("listener") for key in properties) and other_program(properties) is None
     return (described(properties),) if listens and "http://" not in text else ()
+
+
+def _is_yaml(text: str) -> bool:
+    """Return whether a text is a manifest, or the values of a chart, and no properties."""
+    return bool(_MANIFEST.search(text) or (_NESTED.search(text) and not _ASSIGNED.search(text)))
 
 
 def what_else(data: bytes, name: str) -> str:

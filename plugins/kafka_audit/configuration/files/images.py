@@ -60,6 +60,7 @@ class Image:
     renamed: Mapping[str, str] = field(default_factory=dict)
     renamed_since: str = "999"
     alone: bool = False  # whether it starts without any variable
+    unset: Mapping[str, str] = field(default_factory=dict)  # its whole file where no variable is a setting
     heap: str = ""  # options of the heap where the variable has none
     links: bool = False
     tag: str = "$^"
@@ -222,6 +223,14 @@ def unpublished(name: str, line: int) -> Iterator[Remark]:
     for pattern, why in _TABLE["gone"].items():
         if re.search(pattern, name):
             yield Remark(line=line, text=f"{name[:60]} {why}")
+
+
+def missing_variables(name: str, variables: Mapping[str, Property], line: int) -> Iterator[Remark]:
+    """Yield without which variables an image beside the broker ends."""
+    for pattern, names in _TABLE["beside"].items():
+        missing = [one for one in names if one not in variables] if re.search(pattern, name) else []
+        if missing:
+            yield Remark(line=line, text=f"{name[:60]} ends without {missing[0]}")
 
 
 def removed(name: str, commands: Iterable[Property], variables: Mapping[str, Property]) -> Iterator[Remark]:

@@ -15,11 +15,14 @@ from kafka_audit.configuration.files import (
     app_template,
     chart_values,
     compose,
+    compose_file,
     environment,
     java,
     pod_containers,
+    pod_services,
     setting_names,
     strimzi,
+    strimzi_beside,
     yaml_documents,
     yaml_nodes,
 )
@@ -45,7 +48,7 @@ class _GivenToContainers:
 
     `maps` has the variables of ConfigMaps and Secrets by name, `services` the namespaces with a Service named kafka, `headless`
     the Services that name pods only when these are ready, `used` the maps that containers take variables from, `beside` reads a
-    file, `override` has the services of the file that Compose adds.
+    file, `override` has the services of the file that Compose adds, `named` the Services and `claims` the claims by namespace.
     """
 
     beside: Callable[[str], str | None]
@@ -54,6 +57,8 @@ class _GivenToContainers:
     services: set[str] = field(default_factory=set)
     headless: set[tuple[str, str]] = field(default_factory=set)
     used: set[tuple[str, str]] = field(default_factory=set)
+    named: dict[str, list[pod_services.Service]] = field(default_factory=dict)
+    claims: set[tuple[str, str]] = field(default_factory=set)
 
 
 def parse_manifests(
@@ -72,13 +77,27 @@ def parse_manifests(
     try:
         around = _GivenToContainers(beside, override=next((yaml_nodes.mapping(node).get("services") for node in more), None))
         for node in nodes:
-            _note(yaml_nodes.mapping(node), around)
-        return tuple(_joined([part for node in nodes for part in _document(node, around)], around))
+            _note(yaml_nodes.mapping(node), yaml_nodes.line(node), around)
+        found = tuple(_joined([part for node in nodes for part in _document(node, around)], around))
+        return _with_remarks(found, [yaml_nodes.mapping(node) for node in nodes])
     except RecursionError as error:  # thousands of merges, one in the other
         raise PropertiesError(1, "is nested too deeply") from error
 
 
-def _note(root: _Mapping, around: _GivenToContainers) -> None:
+def _with_remarks(found: tuple[Described, ...], roots: Sequence[_Mapping]) -> tuple[Described, ...]:
+    """Return brokers with what resources of Strimzi say around them, at the first broker of Strimzi's."""
+    nodes = [broker for broker in found if broker.ended_by == "Strimzi's"]
+    if not nodes:
+        return found
+    counts: dict[str, int] = {}
+    for node in nodes if all(node.replicas for node in nodes) else ():
+        name = node.cluster.rpartition("/")[2]
+        counts[name] = counts.get(name, 0) + ("broker" in node.value("process.roles") or "process.roles" not in node.properties)
+    more = tuple(strimzi_beside.beside_remarks(roots, counts))
+    return tuple(replace(one, remarks=(*one.remarks, *more)) if one is nodes[0] else one for one in found)
+
+
+def _note(root: _Mapping, line: int, around: _GivenToContainers) -> None:
     kind, name, namespace = _identity(root)
     if kind in {"ConfigMap", "Secret"}:
         data = {**yaml_nodes.mapping(root.get("data")), **yaml_nodes.mapping(root.get("stringData"))}
@@ -87,7 +106,10 @@ def _note(root: _Mapping, around: _GivenToContainers) -> None:
             Property(key, "" if key in hidden else yaml_nodes.text(value) or "", yaml_nodes.line(value))
             for key, value in data.items()
         ]
+    elif kind == "PersistentVolumeClaim":
+        around.claims.add((namespace, name))
     elif kind == "Service":
+        around.named.setdefault(namespace, []).append(pod_services.service_of(root, name, line))
         spec = yaml_nodes.mapping(root.get("spec"))
         if yaml_nodes.text(spec.get("clusterIP")) != "None":
             around.services.update({namespace} if name == _LINKED else ())
@@ -146,9 +168,12 @@ def _running(root: _Mapping, node: yaml.Node, around: _GivenToContainers) -> Ite
     kind, name, namespace = _identity(root)
     if "services" in root and isinstance(root["services"], yaml.MappingNode):
         joined = any("external" in yaml_nodes.mapping(one) for one in yaml_nodes.mapping(root.get("networks")).values())
-        yield from compose.described_services(root["services"], around.beside, around.override, closed=not joined)
+        brokers = tuple(compose.described_services(root["services"], around.beside, around.override, closed=not joined))
+        faults = tuple(compose_file.file_remarks(root)) if around.override is None else ()
+        yield from (replace(one, remarks=(*one.remarks, *(() if place else faults))) for place, one in enumerate(brokers))
     elif not kind:
-        yield from compose.services_of_jobs(root)
+        bare = any({"image", "environment"} <= yaml_nodes.mapping(body).keys() for body in root.values())
+        yield from compose.bare_services([node]) if bare else compose.services_of_jobs(root)
     elif kind not in _NO_BROKERS:
         release = _release(_labels(root))
         spec = yaml_nodes.mapping(root.get("spec"))
@@ -171,8 +196,16 @@ def _running(root: _Mapping, node: yaml.Node, around: _GivenToContainers) -> Ite
         bodies = [yaml_nodes.mapping(body) for container in _containers(node, set(), 0) for body in yaml_nodes.items(container)]
         linked = _links(node, set(), 0)
         workload = replace(workload, linked=workload.linked and linked)
+        claims = frozenset(claim for space, claim in around.claims if space == namespace)
+        services = around.named.get(namespace, ())
         brokers = tuple(
-            replace(broker, replicas=pods) for body in bodies for broker in pod_containers.described_container(body, workload)
+            replace(
+                broker,
+                replicas=pods,
+                remarks=(*broker.remarks, *pod_services.service_remarks(broker, root, services, claims)),
+            )
+            for body in bodies
+            for broker in pod_containers.described_container(body, workload)
         )
         around.used.update((namespace, used) for used in workload.used)
         of_chart = bitnami_pods(root, name, brokers) if kind == "StatefulSet" else None

@@ -11,6 +11,8 @@ from kafka_audit.model.linted import Remark
 
 HEAP = "KAFKA_HEAP_OPTS"
 _LARGEST = re.compile(r"-Xmx(\d{1,9})([kmgt]?)(?![\w.])", re.IGNORECASE)
+_FIRST = re.compile(r"-Xms(\d{1,9})([kmgt]?)(?![\w.])", re.IGNORECASE)
+_LEAST = 2 << 20  # bytes with which a JVM starts at all
 _AMOUNT = re.compile(r"(\d{1,12}(?:\.\d{1,3})?)([kmgt]?)(?:i|b)?", re.IGNORECASE)
 _OF_POD = "limits.memory"  # `m` is a unit of Kubernetes there
 _LEAST_THOUSANDTHS = len("1000000m")  # what Kubernetes itself writes so is more
@@ -25,18 +27,28 @@ def limit_of_pod(body: Mapping[str, yaml.Node]) -> Property | None:
     return None if node is None else Property(_OF_POD, text, yaml_nodes.line(node))
 
 
-def too_large_heap(options: str, limit: Property | None) -> Iterator[Remark]:
-    """Yield that the heap may grow beyond the memory of its container; `options` are those of the JVM."""
+def heap_remarks(options: str, limit: Property | None, line: int = 0) -> Iterator[Remark]:
+    """Yield that Java refuses the heap, or that it may grow beyond the memory of its container.
+
+    Args:
+        options: those of the JVM.
+        limit: of the container.
+        line: where the file has the options, 0 where it has none.
+    """
     if limit is not None and limit.key == _OF_POD and _THOUSANDTHS.fullmatch(limit.value):
         if len(limit.value) < _LEAST_THOUSANDTHS:
             yield Remark(line=limit.line, text=f"{limit.value[:20]} of memory are thousandths of a byte: write Mi")
         return
-    heap = _LARGEST.search(options)
+    heap, first = _LARGEST.search(options), _FIRST.search(options)
+    most = int(heap[1]) * _UNITS[heap[2].lower()] if heap else 0
+    if line and heap and first and int(first[1]) * _UNITS[first[2].lower()] > most:
+        yield Remark(line=line, text=f"Java refuses {first[0]} above {heap[0]}")
+    elif line and heap and most < _LEAST:
+        yield Remark(line=line, text=f"Java refuses {heap[0]}: that is {most} bytes, and needs a unit such as m or g")
     amount = _AMOUNT.fullmatch(limit.value.strip()) if limit is not None else None
     if limit is None or heap is None or amount is None:
         return
-    most = float(amount[1]) * _UNITS[amount[2].lower()]
-    if int(heap[1]) * _UNITS[heap[2].lower()] >= most > 0:
+    if most >= float(amount[1]) * _UNITS[amount[2].lower()] > 0:
         text = (
             f"the heap may grow to {heap[1]}{heap[2]}, and the container's limit is {limit.value[:20]}: it is killed before that"
         )

@@ -11,7 +11,9 @@ from kafka_audit.model.addresses.advertised_listeners import CONTROLLERS, INSTEA
 from kafka_audit.model.linted import Remark
 from kafka_audit.model.text import listing
 
+_ONE_NAME = re.compile(r"[A-Za-z][\w-]{0,100}")
 _MOST, _CREATES = 10, "wurstmeister's"
+_IMPATIENT = frozenset({_CREATES, "Bitnami's"})  # images that do not wait for ZooKeeper themselves
 _ZOOKEEPER = "zookeeper.connect"
 _ITSELF, _ANY = frozenset({"localhost", "127.0.0.1"}), frozenset({None, "", "0.0.0.0", "::"})  # noqa: S104 -- compared
 _TOPICS, _TOPIC = "create.topics", re.compile(r"([^\s:,]{1,249}):\d{1,6}:(\d{1,4})(?=[:,\s]|$)")
@@ -19,17 +21,22 @@ _ONE_TOPIC = re.compile(r"[\w.-]{1,249}:\d{1,6}:\d{1,4}(?::[\w, -]{0,40})?")
 _ASKED = re.compile(r"(?:--bootstrap-server[\s=\"']{1,5}|\bnc(?: -[a-z0-9]{1,5}){0,4} )([A-Za-z0-9][\w.-]{0,200})[: ](\d{2,5})")
 _BY_HTTP = re.compile(r"\b(?:curl|wget)\b[^|&;]{0,100}?[\s/](?:localhost|127\.0\.0\.1):(\d{2,5})")
 _JAAS, _STORES = (
-    re.compile(r"-Djava\.security\.auth\.login\.config=([^\s\"'$]{1,300})"),
+    re.compile(r"(?:-Djava\.security\.auth\.login\.config=|-javaagent:)([^\s\"'$=:]{1,300})"),
     (".keystore.location", ".truststore.location"),
 )
 _TOOL = re.compile(r"kafka-[a-z-]{3,40}\b")
 _NO_JMX = re.compile(r"unset\s|JMX_(?:PORT|OPTS)=")
-_JMX_PORT = re.compile(r"jmxremote\.port=(\d{2,5})")
+_JMX_PORT = re.compile(r"jmxremote\.port=(\d{2,5})|-javaagent:[^\s=]{1,300}=(\d{2,5})")
+_NO_AGENT = re.compile(r"unset\s|KAFKA_OPTS=")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Neighbour:
-    """A service: its names, its image, its variables, its published ports, its volumes and the name of its container."""
+    """A service: its names, its image, its variables, its published ports, its volumes and the name of its container.
+
+    `awaits` are the services that start before it, `awaits_well` those that are healthy by then, `again` whether it is restarted.
+    `addresses` are those that the file gives it, `exposed` are its ports below `expose`.
+    """
 
     names: frozenset[str]
     image: str
@@ -39,6 +46,12 @@ class Neighbour:
     mounts: tuple[Mount, ...]
     container: Property | None
     mounted_alone: bool  # whether it has no files but those of volumes
+    awaits: frozenset[str]
+    awaits_well: frozenset[str]
+    again: bool
+    addresses: frozenset[str]
+    exposed: Mapping[str, int]
+    commands: tuple[Property, ...]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,6 +71,30 @@ class Network:
     def zookeepers(self) -> tuple[Neighbour, ...]:
         """The services with an image of ZooKeeper."""
         return tuple(service for service in self.services if "zookeeper" in service.image.rpartition("/")[2])
+
+    @cached_property
+    def keeps(self) -> bool:
+        """Whether a volume of Docker is there for any service."""
+        return any(mount.source for service in self.services for mount in service.mounts)
+
+    @cached_property
+    def waiting(self) -> Mapping[str, frozenset[str]]:
+        """By name of a service those without a broker that start after it."""
+        found: dict[str, set[str]] = {}
+        for service in self.services:
+            for name in service.awaits if service.names <= self.brokerless else ():
+                found.setdefault(name, set()).add(min(service.names))
+        return {name: frozenset(names) for name, names in found.items()}
+
+    @cached_property
+    def lost(self) -> Mapping[int, Sequence[tuple[str, ContainerClient]]]:
+        """By port the hosts that no service is, with who connects there."""
+        found: dict[int, list[tuple[str, ContainerClient]]] = {}
+        for host, clients in self.clients.items():
+            if self.closed and _ONE_NAME.fullmatch(host) and host not in _ITSELF and host not in self.names:
+                for client in clients:
+                    found.setdefault(client.port, []).extend([(host, client)] if client.bootstraps else ())
+        return found
 
     @cached_property
     def names(self) -> frozenset[str]:
@@ -141,6 +178,9 @@ def _healthcheck(around: Container, own: Neighbour, network: Network) -> Iterato
             yield Remark(line=check.line, text=text)
     port, options = own.variables.get("JMX_PORT"), own.variables.get("KAFKA_JMX_OPTS")
     at = port or (options if options and _JMX_PORT.search(options.value) else None)
+    agent = own.variables.get("KAFKA_OPTS")
+    if at is None and agent is not None and _JMX_PORT.search(agent.value) and not _NO_AGENT.search(check.value):
+        at = agent
     if at is not None and at.value and _TOOL.search(check.value) and not _NO_JMX.search(check.value):
         text = f"the health check's tool takes the port of {at.key}, too, which the broker has: unset {at.key} before it"
         yield Remark(line=check.line, text=text)
@@ -182,6 +222,9 @@ def _unheard(broker: Described, own: Neighbour, network: Network) -> Iterator[Re
     for entry in entries({KEY: broker.value(KEY)}) if network.closed else ():
         host = entry.host or ""
         used = entry.listener == between or bound.get(entry.listener, entry.port) in ports
+        if host in network.brokerless and host not in own.names:
+            text = f"{entry.listener} sends clients to {host[:60]}, a service that is no broker"
+            yield Remark(line=broker.properties[KEY].line, text=text)
         foreign = host and host not in network.names | _ITSELF | _ANY and not re.search(r"[.:$]|\bkafka-\d", host)
         if used and foreign and not any(name in host for name in own.names):
             text = f"{entry.listener} sends containers to {host[:60]}, and no service of the file has that name"
@@ -193,14 +236,21 @@ def _of_zookeeper(broker: Described, own: Neighbour, network: Network) -> Iterat
     setting = broker.properties.get(_ZOOKEEPER, Property(_ZOOKEEPER, "", 1))
     servers = broker.value(_ZOOKEEPER).partition("/")[0]
     there = network.zookeepers
+    if "://" in broker.value(_ZOOKEEPER):
+        yield Remark(line=setting.line, text="an address of ZooKeeper is HOST:PORT, without a scheme before it")
+        return
     for address in servers.split(",")[:_MOST] if servers else ():
-        name, _, port = address.strip().rpartition(":")
+        name, _, port = address.strip().partition(":")
+        port = port or "2181"
         service = next((one for one in network.services if name in one.names), None)
         if name in _ITSELF and broker.ended_by and there:
             yield Remark(line=setting.line, text=f"{name}:{port} is the broker's own container, where no ZooKeeper is")
         elif service is None and there and network.closed and "." not in name and name not in _ITSELF:
             yield Remark(line=setting.line, text=f"no service of the file has the name {name[:60]}")
         elif service is not None and service in there:
+            if not own.again and not own.awaits_well & service.names and broker.ended_by in _IMPATIENT:
+                text = f"the broker ends if {name[:60]} is slow, and nothing starts it again: `restart`, or a wait for its health"
+                yield Remark(line=setting.line, text=text)
             text = _other_port(service, port)
             if text:
                 yield Remark(line=setting.line, text=f"{name}:{port} is {text}")
@@ -245,10 +295,15 @@ def _sent_inside(broker: Described, own: Neighbour) -> Iterator[Remark]:
     advertised = {one.listener: one for one in entries({KEY: broker.value(KEY)})}
     leads = {port: (advertised.get(bound.get(target, "")), line) for port, (target, line) in own.ports.items()}
     outside = [str(port) for port, (one, _) in leads.items() if one and one.host and one.host not in own.names]
-    for port, (one, line) in leads.items() if outside else ():
+    name = broker.value("advertised.host.name")
+    if name in own.names and own.published and broker.ended_by == _CREATES:
+        text = f"who comes from outside is sent to {name[:60]}, which containers alone resolve: the host needs another name"
+        yield Remark(line=own.published[0].line, text=text)
+    have = f"have {listing(outside, 3)}" if outside else "need a listener that advertises localhost, or the host's name"
+    for port, (one, line) in leads.items():
         if one and one.host in own.names:
             text = f"who comes from outside through port {port} is sent to {one.host[:60]}:{one.port}, which containers alone"
-            yield Remark(line=line, text=f"{text} resolve: clients outside have {listing(outside, 3)}")
+            yield Remark(line=line, text=f"{text} resolve: clients outside {have}")
 
 
 def _published_somewhere(broker: Described, own: Neighbour) -> Iterator[Remark]:

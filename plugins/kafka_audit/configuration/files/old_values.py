@@ -22,12 +22,36 @@ _OLD = re.compile(
 )
 _RELEASE = "3.3.2"
 _BY_OTHER_NAMES = {"maxMessageBytes": "message.max.bytes", "logsDirs": "log.dirs"}
-_TEXTS = ("config", "extraConfig")
+_TEXTS = ("config", "extraConfig", "extraConfigYaml")
+_PARTS = frozenset({"replicaCount", "zookeeper", "controller", "broker", "listeners", "externalZookeeper"})
+_FACTORS = ("offsets.topic.replication.factor", "transaction.state.log.replication.factor")
 
 
-def is_old(root: Mapping[str, yaml.Node]) -> bool:
+def is_old(root: Mapping[str, yaml.Node], subchart: str = "") -> bool:
     """Return whether values are those of such a chart."""
-    return any(map(_OLD.fullmatch, root))
+    kraft = "enabled" in yaml_nodes.mapping(root.get("kraft")) and not _PARTS.isdisjoint(root)
+    return (
+        kraft
+        or (subchart == "kafka" and "auth" in root)
+        or any(map(_OLD.fullmatch, root))
+        or (subchart == "kafka" and {"replicaCount", "zookeeper"} <= root.keys())
+    )
+
+
+def _left(values: Values) -> Mapping[str, Property]:
+    """Return the internal factors that the chart has where nothing sets any: 1, and since 24 those of Kafka.
+
+    Source: `values.yaml` and the README of bitnami/charts, bitnami/kafka, up to 23 and from 24 on.
+    """
+    if any(values.has(path) for path in (*_TEXTS, "existingConfigmap", "extraEnvVars", "extraEnvVarsCM")):
+        return {}
+    in_zookeeper = values.text("zookeeper.enabled") == "true" or values.text("kraft.enabled") == "false"
+    if values.node("controller.replicaCount") is not None and not in_zookeeper:
+        line = values.line("controller.replicaCount")
+        return {key: Property(key, "3", line) for key in _FACTORS}
+    if values.node("replicaCount") is None or values.node("controller") is not None:
+        return {}
+    return {key: Property(key, "1", values.line("replicaCount")) for key in (*_FACTORS, "default.replication.factor")}
 
 
 def described_old_values(root: Mapping[str, yaml.Node], line: int, subchart: str) -> Described:
@@ -55,6 +79,8 @@ def described_old_values(root: Mapping[str, yaml.Node], line: int, subchart: str
         if name.startswith("KAFKA_CFG_") and value is not None:
             key = name.removeprefix("KAFKA_CFG_").lower().replace("_", ".")
             found[key] = Property(key, value, yaml_nodes.line(variable["value"]))
+    left = _left(values)
+    found = {**left, **found}
     counts = [values.number(path) for path in ("controller.replicaCount", "broker.replicaCount", "replicaCount")]
     pods = sum(filter(None, counts))
     below = f"{subchart}." if subchart else ""
@@ -62,6 +88,14 @@ def described_old_values(root: Mapping[str, yaml.Node], line: int, subchart: str
     text = "values of Bitnami's chart before 32: judged by what they say themselves; `helm template` shows all"
     broker = environment.in_part(described(found, f"values of {subchart or 'kafka'}", names))
     remarks = (Remark(line=line, text=text), *broker.remarks)
+    key = "default.replication.factor"
+    if pods > 1 and found.get(key) is left.get(key, ""):
+        text = "each topic has one replica, whose broker alone has it: defaultReplicationFactor is 1 where nothing sets it"
+        remarks += (Remark(line=left[key].line, text=text),)
+    for part in ("", "controller.", "broker."):
+        if values.text(f"{part}persistence.enabled") == "false" and values.text(f"{part}replicaCount") != "0":
+            text = "without a claim, the data is deleted with each pod"
+            remarks += (Remark(line=values.line(f"{part}persistence.enabled"), text=text),)
     tag = values.text("image.tag")
     image = f"bitnami/kafka:{tag}" if tag else None
     return replace(broker, image=image, replicas=pods, cluster=f"values/{line}" if pods else "", remarks=remarks)

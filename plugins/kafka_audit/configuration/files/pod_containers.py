@@ -30,6 +30,8 @@ _OF_SHELLS = re.compile(
     r"|\$(?:HOSTNAME\b|\{HOSTNAME\})"
 )
 _PORT_OF_SERVICE = Property("KAFKA_PORT", "tcp://CLUSTER-IP:9092", 0)
+_PATIENCE = {"initialDelaySeconds": "0", "periodSeconds": "10", "failureThreshold": "3"}
+_START = 15  # seconds that a broker may well take until it answers
 _ADVERTISED = re.compile(r"KAFKA_(?:CFG_)?ADVERTISED_LISTENERS")
 _IDS = re.compile(r"KAFKA_(?:CFG_)?(?:NODE|BROKER)_ID|NODE_ID|BROKER_ID")
 
@@ -96,8 +98,8 @@ def described_container(body: _Mapping, workload: Workload) -> Iterator[Describe
             one_by_one=workload.one_by_one,
         )
         tools = tuple(remark for probe in _commands_of_probes(body) for remark in of_image.missing_tool(probe))
-        heap = named[memory.HEAP].value if memory.HEAP in named else of_image.heap
-        large = memory.too_large_heap(heap, memory.limit_of_pod(body))
+        heap = named.get(memory.HEAP, Property("", of_image.heap, 0))
+        large = memory.heap_remarks(heap.value, memory.limit_of_pod(body), heap.line)
         shells = _not_replaced(named, of_image) if start.kind is StartKind.IMAGE else ()
         folders = [mount for mount in _mounts(body, workload) if mount.claim] if workload.of_root else []
         own_faults = (
@@ -160,6 +162,13 @@ def _of_probes(body: _Mapping, broker: Described) -> Iterator[Remark]:
         port = yaml_nodes.text(node) or ""
         if node is not None and port.isdecimal() and port not in listening:
             yield Remark(line=yaml_nodes.line(node), text=f"{key} asks port {port[:5]}, where no listener is: it never succeeds")
+    probe = yaml_nodes.mapping(body.get("livenessProbe"))
+    texts = [yaml_nodes.text(probe.get(key)) or default for key, default in _PATIENCE.items()]
+    if probe and "startupProbe" not in body and all(text.isdecimal() and len(text) < len("10000") for text in texts):
+        delay, period, failures = map(int, texts)
+        if delay + period * failures < _START:
+            text = f"livenessProbe kills the broker {delay + period * failures} s after its start, which may take longer"
+            yield Remark(line=yaml_nodes.line(body["livenessProbe"]), text=text)
 
 
 def _advertised_pod(body: _Mapping, variables: Sequence[Property], workload: Workload) -> Iterator[Remark]:

@@ -18,11 +18,14 @@ from kafka_audit.configuration.files.described import Described, is_placeholder
 from kafka_audit.configuration.files.java import PropertiesError, Property
 from kafka_audit.configuration.files.strimzi_listeners import StrimziListener, StrimziNode
 from kafka_audit.model.linted import Remark
+from kafka_audit.model.text import listing
 
 _OF_POOLS = frozenset({"replicas", "storage"})
 _GROUP = "kafka.strimzi.io/"
 _KINDS = ("Kafka", "KafkaNodePool")
-_READ = ("v1beta2", "v1")
+_READ = ("v1beta1", "v1beta2", "v1")
+_OF_BEFORE = {"plain": ("9092", "internal", "false"), "tls": ("9093", "internal", "true"), "external": ("9094", "", "true")}
+"""Listeners of resources before Strimzi 0.22, by their key: port, type, and whether they have TLS."""
 _CLUSTER, _MODE, _NEXT_IDS = "strimzi.io/cluster", "strimzi.io/kraft", "strimzi.io/next-node-ids"
 _SECURITY = "strimzi.io/internal-cluster-security"
 _NUMBER = re.compile(r"[0-9]{1,9}")
@@ -82,7 +85,7 @@ def strimzi_resource(root: Mapping[str, yaml.Node], line: int) -> StrimziResourc
     if kind not in _KINDS or not version.startswith(_GROUP):
         return None
     if version.removeprefix(_GROUP) not in _READ:
-        raise PropertiesError(line, f"not judged: {kind} of {version[:60]}; lint reads {' and '.join(_READ)}")
+        raise PropertiesError(line, f"not judged: {kind} of {version[:60]}; lint reads {listing(_READ)}")
     return StrimziResource(kind=kind, root=root, line=line)
 
 
@@ -107,6 +110,16 @@ def described_nodes(resources: Sequence[StrimziResource]) -> Iterator[Described]
         nodes = _StrimziCluster(resource, own, left).described()
         left -= len(nodes)
         yield from nodes
+
+
+def _listeners_of_before(node: yaml.Node | None) -> Iterator[yaml.Node]:
+    """Yield the listeners of a mapping as those of a list."""
+    for name, body in yaml_nodes.mapping(node).items():
+        if name in _OF_BEFORE:
+            written, mark = yaml_nodes.mapping(body), body.start_mark
+            given = dict(zip(("port", "type", "tls"), _OF_BEFORE[name], strict=True)) | {"name": name}
+            pairs = {key: yaml_nodes.scalar(value, mark) for key, value in given.items() if value} | written
+            yield yaml_nodes.mapping_of([(yaml_nodes.scalar(key, mark), value) for key, value in pairs.items()], mark)
 
 
 class _StrimziCluster:
@@ -201,7 +214,7 @@ class _StrimziCluster:
 
     def _listeners(self) -> tuple[StrimziListener, ...]:
         node = self.kafka.get("listeners")
-        items = yaml_nodes.items(node)
+        items = yaml_nodes.items(node) or [*_listeners_of_before(node)]
         if len(items) > _MOST_ENTRIES:
             raise PropertiesError(yaml_nodes.line(items[0]), f"has more than {_MOST_ENTRIES} listeners")
         found = tuple(strimzi_listeners.read_listener(item, self._remark, self._refuse) for item in items)
@@ -270,7 +283,7 @@ class _StrimziCluster:
         spec = pool.spec if pool is not None else self.kafka
         both = {**self.kafka, **spec}  # what a pool has holds for it
         heap = yaml_nodes.text(yaml_nodes.mapping(both.get("jvmOptions")).get("-Xmx")) or ""
-        large = memory.too_large_heap(f"-Xmx{heap}", memory.limit_of_pod(both))
+        large = memory.heap_remarks(f"-Xmx{heap}", memory.limit_of_pod(both))
         self.remarks += [remark for remark in large if remark not in self.remarks]
         roles = {yaml_nodes.text(role) for role in yaml_nodes.items(spec.get("roles"))} if self.kraft else {"broker"}
         return StrimziNode(

@@ -1,0 +1,98 @@
+"""Values with which a broker starts and that do not do what is meant, by its file alone. Pure."""
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+from kafka_audit.cluster.hosts import means_itself
+from kafka_audit.configuration.files.described import Described
+from kafka_audit.configuration.files.setting_names import Form
+from kafka_audit.model.addresses.advertised_listeners import INSTEAD, KEY, entries
+from kafka_audit.model.linted import Remark
+from kafka_audit.model.package_yaml import package_yaml
+
+_LONGEST, _ANY = 1_000, "0.0.0.0"  # noqa: S104 -- compared
+_DAY = 86_400_000
+_UNITS = {"log.roll.ms": 1, "log.roll.hours": 3_600_000, "log.retention.ms": 1, "log.retention.minutes": 60_000}
+_UNITS["log.retention.hours"] = 3_600_000
+_FACTORS = ("default.replication.factor", "offsets.topic.replication.factor", "transaction.state.log.replication.factor")
+
+
+@cache
+def _table() -> list[dict[str, Any]]:
+    rows: list[dict[str, Any]] = package_yaml(__package__, "senses.yaml")
+    return [{**row, "key": re.compile(row["key"]), "value": re.compile(row["value"])} for row in rows]
+
+
+def sense_remarks(broker: Described) -> Iterator[Remark]:
+    """Yield what the values of a broker do not do."""
+    for key, setting in broker.properties.items():
+        value = broker.value(key)
+        for row in _table() if value and len(value) < _LONGEST and setting.line else ():
+            if row["key"].fullmatch(key) and row["value"].search(value):
+                yield Remark(line=setting.line, text=row["says"])
+    yield from _retention(broker)
+    yield from _between(broker)
+    if broker.container is None and broker.names.form is Form.PROPERTIES:
+        yield from _of_host(broker)
+
+
+def _number(broker: Described, key: str) -> int | None:
+    value = broker.value(key)
+    return int(value) if re.fullmatch(r"-?\d{1,18}", value) else None
+
+
+def _retention(broker: Described) -> Iterator[Remark]:
+    """Yield that what is to be deleted is in segments that are not closed by then."""
+    size, most = _number(broker, "log.segment.bytes") or 1 << 30, _number(broker, "log.retention.bytes")
+    if most is not None and 0 < most < size:
+        text = f"each partition keeps the segment that it writes, up to {size:,} bytes: log.segment.bytes decides"
+        yield Remark(line=broker.properties["log.retention.bytes"].line, text=text)
+    rolls = [key for key in ("log.roll.ms", "log.roll.hours") if key in broker.properties]
+    roll = (_number(broker, rolls[0]) or 0) * _UNITS[rolls[0]] if rolls else 7 * _DAY
+    for key in ("log.retention.ms", "log.retention.minutes", "log.retention.hours"):
+        kept = _number(broker, key)
+        if kept is not None:
+            if 0 < kept * _UNITS[key] < min(roll, _DAY) and "log.segment.bytes" not in broker.properties:
+                text = (
+                    "records go with their segment, and one that is written to closes at log.segment.bytes or log.roll.ms alone"
+                )
+                yield Remark(line=broker.properties[key].line, text=text)
+            return
+
+
+def _between(broker: Described) -> Iterator[Remark]:
+    """Yield that brokers have no name with which they log in."""
+    listener, mechanism = broker.value("inter.broker.listener.name"), broker.value("sasl.mechanism.inter.broker.protocol")
+    listener = listener or broker.value("security.inter.broker.protocol")
+    setting = broker.properties.get(f"listener.name.{listener.lower()}.{mechanism.lower()}.sasl.jaas.config")
+    text = setting.value if setting is not None and setting.key not in broker.unknown else ""
+    plain = mechanism in {"PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"} and "LoginModule" in text
+    nameless = "username" not in text and "$" not in text and not any("callback.handler" in key for key in broker.properties)
+    if setting is not None and plain and nameless:
+        yield Remark(line=setting.line, text="brokers log in with username and password of this text, which has none")
+    formatting = broker.ended_by in {"Apache Kafka's", "Confluent's"} and "process.roles" in broker.properties
+    at = broker.properties.get("sasl.mechanism.inter.broker.protocol")
+    if formatting and at is not None and mechanism.startswith("SCRAM-"):
+        text = "the image formats without users, and SCRAM has none then: brokers cannot log in to each other"
+        yield Remark(line=at.line, text=text)
+
+
+def _of_host(broker: Described) -> Iterator[Remark]:
+    """Yield what a file says of a host: where it listens, how many brokers there are, whose certificates it trusts."""
+    bound = {entry.listener: entry for entry in entries({KEY: broker.value(INSTEAD)})}
+    for entry in entries({KEY: broker.value(KEY)}):
+        at = bound[entry.listener].host or "" if entry.listener in bound else ""
+        if at != _ANY and means_itself(at) and not means_itself(entry.host or ""):
+            text = f"{entry.listener} listens on {at} alone, and others are sent to {(entry.host or '')[:60]}"
+            yield Remark(line=broker.properties[INSTEAD].line, text=text)
+    alone = re.fullmatch(r"(?:localhost|127\.0\.0\.1)(?::\d{1,5})?(?:/.*)?", broker.value("zookeeper.connect"))
+    for key in _FACTORS if alone else ():
+        if (_number(broker, key) or 0) > 1:
+            text = f"{broker.value(key)[:4]} replicas need as many brokers: those of other hosts find no ZooKeeper at localhost"
+            yield Remark(line=broker.properties[key].line, text=text)
+    trusts = any(key.endswith(("truststore.location", "truststore.certificates")) for key in broker.properties)
+    if broker.value("ssl.client.auth") == "required" and not trusts and "ssl.keystore.location" in broker.properties:
+        text = "certificates of clients have to be of an authority that Java brings along: there is no ssl.truststore.location"
+        yield Remark(line=broker.properties["ssl.client.auth"].line, text=text)
