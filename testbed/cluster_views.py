@@ -7,11 +7,10 @@ from pathlib import Path
 import pyarrow as pa
 from pyarrow import parquet
 
-from kafka_audit.cluster.given import ages_needed, given
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.differences.arrow import arrow_table
-from kafka_audit.differences.tables import ListAge
 from kafka_audit.embedded.measure import EmbeddedMeasure, StoredFile
+from kafka_audit.job.judging import measured_views
 from kafka_audit.model.tables import LARGE, Snapshot
 
 
@@ -30,10 +29,5 @@ def measure(stored: Iterable[Snapshot], folder: Path) -> EmbeddedMeasure:
 def cluster_views(pairs: Mapping[str, tuple[Snapshot, Snapshot | None]]) -> dict[str, ClusterView]:
     """Return the view of each pair of a snapshot and its previous one, by the snapshot's id."""
     with tempfile.TemporaryDirectory() as folder:
-        engine = measure([snapshot for pair in pairs.values() for snapshot in pair if snapshot is not None], Path(folder))
-        rows = {name: given(*pair, ()) for name, pair in pairs.items()}
-        undecided = {name: reported for name, reported in rows.items() if ages_needed(*pairs[name])}
-        ages = engine.ages(undecided) if undecided else {}
-        rows |= {name: given(*pairs[name], found) for name, found in ages.items()}
-        found = engine.differences(rows)
-    return {name: ClusterView(*pair, found[name].with_rows(ListAge, ages.get(name, ()))) for name, pair in pairs.items()}
+        stored = [snapshot for pair in pairs.values() for snapshot in pair if snapshot is not None]
+        return measured_views(pairs, lambda _ids: measure(stored, Path(folder)))

@@ -40,6 +40,7 @@ def prepare_request(  # noqa: PLR0913 -- two of them are the DAG's
     *,
     clusters: Mapping[str, Cluster] | None = None,
     show_all: bool = False,
+    counts: bool = True,
     damaged: Callable[[SnapshotError], None] | None = None,
     failed: Failed | None = None,
 ) -> Request:
@@ -52,6 +53,7 @@ def prepare_request(  # noqa: PLR0913 -- two of them are the DAG's
         run_id: the run's name, unique.
         clusters: the cluster file, of which the mutes come. A cluster that is not in it has none.
         show_all: the reports list PASS findings too.
+        counts: whether incidents count this audit.
         damaged: gets each damaged previous snapshot; that cluster is compared with the one before, or with nothing, its
             report says so, and the others go on. Without it such a snapshot raises, as a baseline that was asked for always does.
         failed: gets each snapshot that cannot be read; it is left out and the others go on, unless none is left. Without
@@ -75,7 +77,7 @@ def prepare_request(  # noqa: PLR0913 -- two of them are the DAG's
             pairs.append(replace(pair, mutes=described.mute if described else ()))
     if not pairs:
         failures.raise_first()
-    asked = Request(run_id=run_id, pairs=tuple(pairs), failed=failures.reasons, show_all=show_all)
+    asked = Request(run_id=run_id, pairs=tuple(pairs), failed=failures.reasons, show_all=show_all, counts=counts)
     store.write_request(asked)
     return asked
 

@@ -48,7 +48,7 @@ def test_an_old_report_says_that_its_incident_is_over_and_which_one_is_the_newes
     store.write_report(UNJUDGED, build_report(view, None, [], (), (), None))
     assert report(store, ID) == 0
     first, *_ = capsys.readouterr().out.splitlines()
-    assert first.startswith("This is an old report. Its worst incident was resolved by ")
+    assert first.startswith("This is an old report: ")
     assert first.endswith(f"The newest is {UNJUDGED}.")
     assert report(store, ID, "--format", "html") == 0
     assert f"The newest is {UNJUDGED}." in Path(capsys.readouterr().out.strip()).read_text(encoding="utf-8")

@@ -78,7 +78,7 @@ def test_the_cluster_file_sets_what_is_ordinary():
     row = judged(times(now={"ordinary": {"reassignment": 90}}, previous=ago(60)), observed(was_there=True, snapshot=5))
     assert (row.state, row.not_known) == (
         "unknown",
-        "unchanged for 60 of 90 minutes; an audit in 30 minutes shows whether it moves",
+        "not moved for 60 minutes, which is ordinary up to 90 minutes; audit again in 30 minutes",
     )
 
 

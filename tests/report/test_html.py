@@ -497,15 +497,6 @@ def test_a_view_that_one_report_lacks_is_a_difference_of_the_other(told):
     }
 
 
-def test_an_old_report_says_when_what_it_begins_with_was_over(told):
-    healthy, broken, _ = three(told)
-    still = condense(report_of(broken))
-    over = condense(report_of({**healthy, "finished_at": "2026-09-14T17:52:00Z"}))
-    assert timeline.what_came_after(["KA105"], [still, over, still]).endswith("was resolved by 2026-09-14 17:52 UTC.")
-    assert timeline.what_came_after(["KA105"], [still]) == "This is an old report. A newer report of this cluster exists."
-    assert timeline.what_came_after([], [over]) == "This is an old report. A newer report of this cluster exists."
-
-
 def test_the_card_says_since_when_audits_find_the_incident(told):
     _, broken, _ = three(told)
     (incident,) = broken["incidents"]

@@ -78,9 +78,46 @@ def test_a_higher_severity_of_what_was_not_known_before_is_no_change(history):
     history.audit(high, unknown=[critical[:2]])
     assert worse(history.audit(high, critical)) == [None]
     history = History()
-    history.audit(critical)
     history.audit(high)
-    assert worse(history.audit(high, critical)) == [{"joined": [], "more": 0, "severity_before": "HIGH"}]
+    severe = ("KA105", "broker/1", "CRITICAL", {})
+    assert worse(history.audit(severe)) == [{"joined": [], "more": 0, "severity_before": "HIGH"}]
+
+
+SYMPTOM = ("KA105", "broker/1", "HIGH", {})
+CAUSE = ("KA302", "broker/1/listener/PLAINTEXT", "CRITICAL", {"from": "0"})
+
+
+def test_a_cause_that_was_not_there_before_is_a_new_incident_though_its_symptom_is_older(history):
+    """The nearest to it: the audit before could not judge the cause."""
+    history.audit(CAUSE)
+    history.audit(SYMPTOM)
+    (incident,) = history.audit(SYMPTOM, CAUSE).incidents
+    assert (incident.cause, incident.audits, incident.lifecycle) == ("KA302", 1, "new")
+    history = History()
+    first = history.audit(SYMPTOM, unknown=[CAUSE[:2]]).incidents[0].first_seen
+    (incident,) = history.audit(SYMPTOM, CAUSE).incidents
+    assert (incident.cause, incident.audits, incident.lifecycle, incident.first_seen) == ("KA302", 2, "ongoing", first)
+
+
+def test_an_incident_is_resolved_with_its_cause_though_a_symptom_outlives_it(history):
+    """The nearest to it: whether its cause is over is not known."""
+    history.audit(SYMPTOM, CAUSE)
+    after = history.audit(SYMPTOM)
+    assert [one.cause for one in after.resolved_incidents] == ["KA302"]
+    assert [(one.cause, one.audits) for one in after.incidents] == [("KA105", 1)]
+    history = History()
+    history.audit(SYMPTOM, CAUSE)
+    after = history.audit(SYMPTOM, unknown=[CAUSE[:2]])
+    assert (after.resolved_incidents, [one.audits for one in after.incidents]) == ((), [2])
+
+
+def test_the_same_fault_of_another_broker_is_another_incident(history):
+    elsewhere = ("KA302", "broker/2/listener/PLAINTEXT", "CRITICAL", {"from": "0"})
+    shared = ("KA105", "broker/1", "HIGH", {})
+    history.audit(shared, CAUSE)
+    after = history.audit(elsewhere)
+    assert [(one.cause, one.audits) for one in after.incidents] == [("KA302", 1)]
+    assert [one.cause for one in after.resolved_incidents] == ["KA302"]
 
 
 def test_the_end_of_a_mute_makes_nothing_worse(history):

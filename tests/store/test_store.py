@@ -341,6 +341,19 @@ def test_the_previous_snapshot_is_the_newest_older_one_of_the_same_cluster_id(st
     assert store.previous(store.manifest("20260131T060000Z-prod-0001")) is None
 
 
+def test_where_the_cluster_id_is_unknown_the_previous_snapshot_is_the_newest_of_the_name(store):
+    """The nearest to it: a cluster that answers is compared with what answered, and never with another name."""
+    for name, cluster, cluster_id, started in (
+        ("20260131T060000Z-prod-0001", "prod", "unknown:prod", 600),
+        ("20260131T070000Z-prod-0002", "prod", "an-id", 700),
+        ("20260131T073000Z-stage-0003", "stage", "unknown:stage", 730),
+    ):
+        store.write(_snapshot(name, cluster=cluster, cluster_id=cluster_id, started_ms=started))
+    for cluster_id in ("unknown:prod", "an-id"):
+        now = _snapshot("20260131T080000Z-prod-0004", cluster_id=cluster_id, started_ms=800)
+        assert store.previous(now) == "20260131T070000Z-prod-0002"
+
+
 def test_snapshots_of_one_second_are_told_apart_by_their_start(store):
     for suffix, started in (("ffff", 100), ("0000", 200), ("8888", 300)):
         store.write(_snapshot(f"20260131T080000Z-prod-{suffix}", started_ms=started))

@@ -93,6 +93,6 @@ def basis_lines(store: Store, snapshot_id: str) -> list[str]:
     taken = taken_at(snapshot_id)
     age = f", {time_span((datetime.now(UTC) - taken).total_seconds())} ago" if taken else ""
     lines = [f"This is {clean(manifest.cluster)} as of {f'{taken:%d %b %Y %H:%M:%S} UTC' if taken else snapshot_id}{age}."]
-    return lines + [
-        f"Open then: {one.severity} {our_line(one.headline)}." for one in (document.incidents[:_OPEN] if document else ())
-    ]
+    shown = document.incidents[:_OPEN] if document else ()
+    more = ["Open incidents at that time:", *(f"- {one.severity} {our_line(one.headline)}" for one in shown)]
+    return lines + (more if shown else [])

@@ -121,13 +121,13 @@ def audit_and_report(  # noqa: PLR0913 -- what an audit is made of
     *,
     show_all: bool = False,
     first: bool = False,
-    topics: frozenset[str] = frozenset(),
+    topics: frozenset[str] | None = None,
 ) -> tuple[Store, Report]:
     """Snapshot a cluster, compare it with the baseline (an id, `latest` or `none`), write the report; return store and report.
 
-    `topics`: those that a user asks about, of which more is read.
+    `topics`: those that a user asks about, of which more is read; the audit is for that question, and incidents do not count it.
     """
-    cluster, store = replace(clusters.cluster_without_airflow(arguments), asked_topics=topics), _store(arguments)
+    cluster, store = replace(clusters.cluster_without_airflow(arguments), asked_topics=topics or frozenset()), _store(arguments)
     if baseline not in {"latest", "none"}:
         store.verify(baseline)  # report a wrong or damaged id now, not after the audit
     answer = engines.engine_of(arguments.engine)
@@ -135,7 +135,9 @@ def audit_and_report(  # noqa: PLR0913 -- what an audit is made of
     baselines = None if baseline == "latest" else {snapshot_id: _id(baseline)}
     run_id = _run_id()
     described = {cluster.name: cluster}
-    asked = audit.prepare_request(store, [snapshot_id], baselines, run_id, clusters=described, show_all=show_all)
+    asked = audit.prepare_request(
+        store, [snapshot_id], baselines, run_id, clusters=described, show_all=show_all, counts=topics is None
+    )
     say(f"comparing with {asked.pairs[0].previous_snapshot_id or 'no snapshot: there is no earlier one'}")
     answer(store, run_id)
     say("writing the report")

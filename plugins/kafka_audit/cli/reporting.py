@@ -12,8 +12,8 @@ from kafka_audit.model.errors import UsageError
 from kafka_audit.model.report import Report
 from kafka_audit.model.text import clean, did_you_mean
 from kafka_audit.report import formats
+from kafka_audit.report.afterwards import as_it_ended
 from kafka_audit.report.digest import read_digests
-from kafka_audit.report.html import timeline
 from kafka_audit.settings.redacted import redacted_cluster
 from kafka_audit.store import BUNDLE, Store, bundles
 from kafka_audit.store.bundles import Bundle
@@ -77,25 +77,26 @@ def report_command(arguments: argparse.Namespace) -> int:
     if document is None:
         msg = f"snapshot {snapshot_id} has no report; `kafka-audit diff EARLIER {snapshot_id}` creates it"
         raise UsageError(msg)
-    notice = _what_came_after(store, document)
-    places = rendering.write_forms(store, document, arguments.format.files, newest=False, notice=notice)
+    shown, notice = _what_came_after(store, document)
+    places = rendering.write_forms(store, document, arguments.format.files, newest=False, old=(shown, notice))
     if arguments.format.stdout or not places:
-        rendering.write_report(document, arguments.format.page, full=arguments.all, notice=notice)
+        rendering.write_report(
+            document if arguments.format.page == "json" else shown, arguments.format.page, full=arguments.all, notice=notice
+        )
     else:
         console.write_result("\n".join(places))
     return 0
 
 
-def _what_came_after(store: Store, document: Report) -> str:
-    """Return what an old report says above everything else; "" for the newest one."""
+def _what_came_after(store: Store, document: Report) -> tuple[Report, str]:
+    """Return a report as people read it, and what an old one says above everything else; "" for the newest one."""
     history = History(store.root)
     later = [one for one in history.snapshots().get(document.cluster, ()) if one > document.snapshot_id and not is_of_future(one)]
     newest = next(read_digests(history, sorted(later, reverse=True)), None)
     if newest is None:
-        return ""
-    causes = [incident.cause for incident in document.incidents]
-    after = timeline.what_came_after(causes, read_digests(history, sorted(later)))  # read until one shows that it is over
-    return f"{after} The newest is {newest.snapshot_id}."
+        return document, ""
+    shown, notice = as_it_ended(document, read_digests(history, sorted(later)))
+    return shown, f"{notice} The newest is {newest.snapshot_id}."
 
 
 def _report_of_bundle(arguments: argparse.Namespace) -> int:

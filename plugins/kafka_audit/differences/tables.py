@@ -126,6 +126,14 @@ class KnownEligible(Row):
     brokers: tuple[int, ...]
 
 
+class UnreachedBroker(Row):
+    """A broker that clients or other brokers do not reach: as a leader it serves none of these."""
+
+    broker_id: int
+    by_clients: bool  # a vantage that reaches other brokers on the same listener
+    sources: tuple[int, ...]  # brokers that cannot fetch from it
+
+
 class AskedTopic(Row):
     """A topic that a user asks about, by its name."""
 
@@ -409,10 +417,11 @@ class FormerLeaderState(Row):
 class LossCount(Row):
     """What becomes of partitions in whose ISR is a replica that goes: how many there are of a kind; no row where there is none.
 
-    Kinds: `offline` (no leader: nothing of the ISR is left), `unclean` (a replica leads that was out of the ISR), `not_writable`
-    (acks=all is refused: fewer in the ISR than the effective min.insync.replicas), `at_risk` (one copy is left), `last_copy`
-    (the same, of three replicas or more, of which one was out of the ISR before), `below_margin` (fewer than needed and the
-    margin), `moved` (the coordinator of groups, transactions or share groups becomes another broker).
+    Kinds: `offline` (no leader: nothing of the ISR is left), `unclean` (a replica leads that was out of the ISR), `unreached` (a
+    replica leads that clients do not reach), `not_writable` (acks=all is refused: fewer in the ISR than the effective
+    min.insync.replicas; what does not reach the next leader is no copy), `at_risk` (one copy is left), `last_copy` (the same, of
+    three replicas or more, of which one was out of the ISR before, or does not reach the next leader), `below_margin` (fewer
+    than needed and the margin), `moved` (the coordinator of groups, transactions or share groups becomes another broker).
     Beside these, what is not known: `unclean_unknown` (of `offline`: whether a replica out of the ISR may lead),
     `eligible_unknown` (of `offline`: whether a replica out of the ISR is eligible, where no broker was asked). The loss "" is
     what is so already.
@@ -483,6 +492,7 @@ GIVEN: tuple[type[Row], ...] = (
     LostDisk,
     ElectionRule,
     KnownEligible,
+    UnreachedBroker,
     AskedTopic,
 )
 """Small tables that the runner gives to the files."""

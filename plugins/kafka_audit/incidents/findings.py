@@ -83,8 +83,8 @@ def findings_with_lifecycle(  # noqa: PLR0913 -- the contract between judging an
 
 def _may_stand(report: Report, previous: Snapshot) -> bool:
     named = report.snapshot_id
-    earlier = named < previous.snapshot_id and report.cluster_id == previous.cluster_id  # ids begin with the time
-    return named == previous.snapshot_id or earlier
+    same = report.cluster_id == previous.cluster_id or previous.cluster_id.startswith(Snapshot.UNKNOWN_ID)
+    return named == previous.snapshot_id or (named < previous.snapshot_id and same)  # ids begin with the time
 
 
 def _prior(report: Report | None) -> dict[_Key, _Prior]:

@@ -161,7 +161,7 @@ def _line(template: str, values: Any) -> Line:  # noqa: ANN401 -- facts, or one 
     return remark(template[2:], **words) if template.startswith("# ") else command(template, **words)
 
 
-_CHANGES = ("endpoint", "config", "version", "broker_went")
+_CHANGES = ("endpoint", "config", "version")
 _KINDS = MappingProxyType({"logdir": "log dir", "config": "setting"})
 
 

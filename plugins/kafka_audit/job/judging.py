@@ -22,12 +22,13 @@ from kafka_audit.differences.tables import DIFFERENCES, ListAge
 from kafka_audit.incidents import causes, findings
 from kafka_audit.model.errors import SnapshotError
 from kafka_audit.model.report import Report
-from kafka_audit.model.run import JobAnswer, JudgedSnapshot, SnapshotPair
+from kafka_audit.model.run import JobAnswer, JudgedSnapshot, Request, SnapshotPair
 from kafka_audit.model.tables import Row, Snapshot
 from kafka_audit.model.text import clean
 from kafka_audit.report import document as reports
 from kafka_audit.store import Store
 from kafka_audit.store.manifest import cluster_of
+from kafka_audit.what_if.unreached import unreached_rows
 
 log = logging.getLogger(__name__)
 
@@ -87,7 +88,7 @@ def judge_run(store: Store, run_id: str, measured: Callable[[Pairs], Views], apa
         for pair in batch:
             with failures.of(pair.snapshot_id):
                 report = _last_report(store, pair.previous_snapshot_id, documents)
-                judges[pair.snapshot_id] = partial(_judge, views[pair.snapshot_id], pair, report, show_all=request.show_all)
+                judges[pair.snapshot_id] = partial(_judge, views[pair.snapshot_id], pair, report, request)
         for snapshot_id, judgement in apart(judges):
             with failures.of(snapshot_id):
                 judged = judgement()
@@ -132,7 +133,8 @@ def measured_views(snapshots: Pairs, measure: Callable[[Sequence[str]], Measure]
     undecided = {name: inputs[name] for name, pair in snapshots.items() if ages_needed(*pair)}
     ages = engine.ages(undecided) if undecided else {}
     inputs |= {snapshot_id: given(*snapshots[snapshot_id], found) for snapshot_id, found in ages.items()}
-    differences = engine.differences(inputs)
+    whole = {name: (*rows, *unreached_rows(snapshots[name][0])) for name, rows in inputs.items()}
+    differences = engine.differences(whole)
     return {
         snapshot_id: ClusterView(*snapshots[snapshot_id], found.with_rows(ListAge, ages.get(snapshot_id, ())))
         for snapshot_id, found in differences.items()
@@ -174,7 +176,7 @@ def _without_code(report: Report) -> Report:
 
 
 def _judge(
-    measured: Callable[[], ClusterView], pair: SnapshotPair, previous_report: Report | None, *, show_all: bool
+    measured: Callable[[], ClusterView], pair: SnapshotPair, previous_report: Report | None, request: Request
 ) -> JudgedSnapshot:
     """Return the report on one snapshot. Pure but for what measures it, and the date, from which mutes end."""
     view = measured()
@@ -194,7 +196,8 @@ def _judge(
         causes.incidents(view, found, changed),
         changed,
         previous_report,
-        show_all=show_all,
+        show_all=request.show_all,
+        counts=request.counts,
         passed_over=pair.passed_over,
     )
     return JudgedSnapshot(snapshot_id=view.snapshot_id, document=document, differences=view.differences.to_plain())

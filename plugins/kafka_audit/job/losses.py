@@ -27,6 +27,7 @@ from kafka_audit.model.tables import Row, Snapshot
 from kafka_audit.store import Store
 from kafka_audit.what_if.answer import Answer, answer
 from kafka_audit.what_if.losses import PartyLoss
+from kafka_audit.what_if.unreached import unreached_rows
 
 _READ: tuple[type[Row], ...] = (
     PartitionCount,
@@ -80,5 +81,6 @@ def measured_view(snapshot: Snapshot, measure: Measure, asked: Asked, margin: in
     nothing: Mapping[type[Row], tuple[Row, ...]] = {**dict.fromkeys(DIFFERENCES, ()), ListAge: tuple(ages)}
     first = ClusterView(snapshot, None, Differences(rows={**nothing}))
     lost = [row for loss in asked(first) for row in loss.given(first, margin)]
-    found = measure.differences({name: given(snapshot, None, ages, lost)}, (*_READ, *(OF_LOSSES if complete else ())))[name]
+    rows = (*given(snapshot, None, ages, lost), *unreached_rows(snapshot))
+    found = measure.differences({name: rows}, (*_READ, *(OF_LOSSES if complete else ())))[name]
     return ClusterView(snapshot, None, Differences(rows={**nothing, **found.rows}))

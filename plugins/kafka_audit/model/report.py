@@ -240,7 +240,7 @@ class ReportedIncident(Struct, frozen=True, kw_only=True):
         worse: Missing where nothing became worse.
         groups: Both kinds of findings by code, the cause first: how many, at which brokers how many, and the first names.
         first_seen: When the first audit that found it ended; null: not known.
-        audits: How many audits in a row have found it, as far as their reports are there.
+        audits: How many audits in a row have found it, as far as their reports are there. Those for a question do not count.
         impacts: What fails for whom, as far as the findings show.
     """
 
@@ -339,6 +339,7 @@ class SingleLoss(Struct, frozen=True, kw_only=True):
         safe: null: not decided; `why` names what is not known.
         offline: Partitions without leader.
         unclean: Partitions whose next leader lacks records.
+        unreached: Partitions whose next leader clients do not reach.
         not_writable: Partitions that refuse acks=all.
         at_risk: Partitions with one copy left.
         elects: Whether the metadata quorum has a leader then; null: not known, or it loses no voter.
@@ -349,6 +350,7 @@ class SingleLoss(Struct, frozen=True, kw_only=True):
     safe: bool | None
     offline: Count
     unclean: Count
+    unreached: Count = 0
     not_writable: Count
     at_risk: Count
     elects: bool | None

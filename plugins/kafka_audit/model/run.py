@@ -28,13 +28,15 @@ class SnapshotPair:
 class Request:
     """One submission: every pair of the run. `failed` are snapshots that are in no pair: id and reason.
 
-    `show_all`: the reports list findings that pass, too.
+    `show_all`: the reports list findings that pass, too. `counts`: they are audits; one for a question about a step is none of
+    those in a row that found an incident.
     """
 
     run_id: str
     pairs: tuple[SnapshotPair, ...]
     failed: tuple[tuple[str, str], ...] = ()
     show_all: bool = False
+    counts: bool = True
 
     def to_json(self) -> str:
         """Return the text of `runs/<run_id>/request.json`."""

@@ -127,8 +127,9 @@ def _state(times: ProgressTimes, seen: Observed, unchanged: int | None, ordinary
     if unchanged is not None and passed >= ordinary:
         return "standing", ""
     left = ceil(ordinary - passed)
-    when = f"an audit in {counted(left, 'minute')} shows whether it moves" if left > 0 else "another audit shows it"
-    return "unknown", f"unchanged for {_minutes(round(passed * _MINUTE_MS))} of {ordinary:g} minutes; {when}"
+    when = f"audit again in {counted(left, 'minute')}" if left > 0 else "audit again"
+    for_long = counted(minutes, "minute") if (minutes := _minutes(round(passed * _MINUTE_MS))) else "less than a minute"
+    return "unknown", f"not moved for {for_long}, which is ordinary up to {counted(round(ordinary), 'minute')}; {when}"
 
 
 def _share(seen: Observed) -> float | None:

@@ -16,14 +16,18 @@ from msgspec import Struct
 from kafka_audit.model.errors import SnapshotError
 from kafka_audit.model.finding import Severity, SeverityName, Status
 from kafka_audit.model.report import Count, Report, ReportedFinding
-from kafka_audit.model.text import clean
+from kafka_audit.model.text import clean, our_line
+from kafka_audit.report.continuity import causing, fault_places
 from kafka_audit.report.state import Basis, CheckState, basis, state_of_basis
 from kafka_audit.store import reports
 from kafka_audit.store.history import History
 from kafka_audit.store.manifest import is_of_future
 
-VERSION: Final = 2
+VERSION: Final = 3
 """Of the form in which a digest is stored; another one is passed over, and the report itself is read."""
+
+MOST_OPEN, MOST_PLACES = 100, 50
+"""Incidents that are kept of each snapshot, and places of each."""
 
 MOST_CHANGES = 500
 """Changes that are kept of each snapshot; a comparison says when there were more."""
@@ -42,6 +46,15 @@ class Lane(Struct, frozen=True, kw_only=True):
     number: Count
 
 
+class OpenIncident(Struct, frozen=True, kw_only=True):
+    """An incident that is open, or could not be judged: since when, and the places of its cause, as far as findings show them."""
+
+    cause: str
+    headline: str
+    since: str | None
+    places: tuple[str, ...]
+
+
 class ChangedFact(Struct, frozen=True, kw_only=True):
     """A change of a report, its texts in short."""
 
@@ -57,7 +70,7 @@ class Digest(Struct, frozen=True, kw_only=True):
     `results` holds by code and status how many there are. `min_coverage` is the reader's and not stored.
     """
 
-    version: Literal[2] = VERSION
+    version: Literal[3] = VERSION
     snapshot_id: str
     previous_snapshot_id: str | None
     cluster: str
@@ -71,6 +84,8 @@ class Digest(Struct, frozen=True, kw_only=True):
     min_coverage: float = 1.0
     confidence: str
     lanes: tuple[Lane, ...]
+    unresolved: tuple[OpenIncident, ...]
+    unresolved_omitted: Count
     results: Mapping[str, Mapping[Status, Count]]
     changes: tuple[ChangedFact, ...]
     changes_omitted: Count
@@ -151,6 +166,8 @@ def condense(document: Report, min_coverage: float = 1.0) -> Digest:
         min_coverage=min_coverage,
         confidence=incidents[0].confidence if incidents else "",
         lanes=tuple(_lanes(document)),
+        unresolved=open_incidents(document)[:MOST_OPEN],
+        unresolved_omitted=max(len(document.unresolved) - MOST_OPEN, 0),
         results={code: dict(counts) for code, counts in results.items()},
         changes=tuple(
             ChangedFact(
@@ -162,6 +179,22 @@ def condense(document: Report, min_coverage: float = 1.0) -> Digest:
             for change in document.changes[:MOST_CHANGES]
         ),
         changes_omitted=document.changes_omitted + max(len(document.changes) - MOST_CHANGES, 0),
+    )
+
+
+def open_incidents(document: Report) -> tuple[OpenIncident, ...]:
+    """Return the incidents of a report that are not resolved, in its order."""
+    names = {finding.fingerprint: (finding.code, finding.resource.name) for finding in document.findings}
+    return tuple(
+        OpenIncident(
+            cause=one.cause,
+            headline=our_line(one.headline),
+            since=one.first_seen or document.finished_at,
+            places=tuple(
+                sorted(fault_places(causing(one.cause, {names[each] for each in one.findings if each in names})))[:MOST_PLACES]
+            ),
+        )
+        for one in document.unresolved
     )
 
 

@@ -9,7 +9,7 @@ from msgspec import UNSET, structs
 
 from kafka_audit.checks import catalogue
 from kafka_audit.cluster.view import ClusterView
-from kafka_audit.incidents.findings import LONGEST_EVIDENCE, is_over
+from kafka_audit.incidents.findings import LONGEST_EVIDENCE
 from kafka_audit.model import quoting
 from kafka_audit.model.finding import Address, Change, Confidence, Finding, Incident, Lifecycle, Resource, Status
 from kafka_audit.model.progress import ProgressRow
@@ -30,12 +30,13 @@ from kafka_audit.model.tables import SourceRead
 from kafka_audit.model.text import clean
 from kafka_audit.progress.rows import progress_of
 from kafka_audit.report import remedies
+from kafka_audit.report.continuity import Continuity
 from kafka_audit.report.impacts import impacts
 from kafka_audit.report.on_its_way import MOST
 from kafka_audit.report.parties import matrix, quorum, reach, views
 from kafka_audit.report.storms import finding_groups
 from kafka_audit.report.what_if import next_failure
-from kafka_audit.report.worsening import known_since, worse_since
+from kafka_audit.report.worsening import worse_since
 
 MOST_CHANGES = 5000
 """Changes that are listed; a controller that moved every leader of a big cluster must not make the document unreadable."""
@@ -50,12 +51,13 @@ def build_report(  # noqa: PLR0913, PLR0917 -- the contract between report and a
     previous_report: Report | None,
     *,
     show_all: bool = False,
+    counts: bool = True,
     passed_over: Iterable[str] = (),
 ) -> Report:
     """Return the report.
 
-    PASS is counted in `counts`, and listed with `show_all`; what came of earlier failures always is. `passed_over` says of each
-    earlier snapshot that could not be compared with why.
+    PASS is counted, and listed with `show_all`; what came of earlier failures always is. `counts`: it is one of the audits in a
+    row that found an incident. `passed_over` says of each earlier snapshot that could not be compared with why.
     """
     snapshot = view.snapshot
     listed = [f for f in findings if show_all or f.status is not Status.PASS or f.lifecycle is Lifecycle.RESOLVED]
@@ -65,7 +67,8 @@ def build_report(  # noqa: PLR0913, PLR0917 -- the contract between report and a
     places = {finding.fingerprint: (place, finding) for place, finding in enumerate(findings)}
     progress = progress_of(view).all
     cut = _cut_edges(findings)
-    resolved, incomparable = _earlier_incidents(findings, incidents, previous_report)
+    continuity = Continuity(findings, incidents, previous_report)
+    resolved, incomparable = _earlier_incidents(continuity, previous_report)
     statuses = Counter(finding.status for finding in findings)
     return Report(
         cluster=snapshot.cluster,
@@ -82,14 +85,14 @@ def build_report(  # noqa: PLR0913, PLR0917 -- the contract between report and a
         incidents=tuple(
             structs.replace(
                 reported_incident(incident),
-                worse=worse_since(incident, by_fingerprint, previous_report) or UNSET,
+                worse=worse_since(incident, by_fingerprint, continuity) or UNSET,
                 groups=finding_groups(incident, places, view),
-                first_seen=since or ended,
-                audits=audits + 1,
+                first_seen=since or (ended if incident.lifecycle is Lifecycle.NEW else None),
+                audits=audits + counts,
                 impacts=impacts((by_fingerprint[name] for name in (*incident.findings, *incident.explains)), checks, view),
             )
-            for incident in incidents
-            for since, audits in (known_since(incident, by_fingerprint, previous_report),)
+            for incident in continuity.incidents
+            for since, audits in (continuity.known_since(incident),)
         ),
         resolved_incidents=tuple(resolved),
         incomparable_incidents=tuple(incomparable),
@@ -265,21 +268,15 @@ def _addresses(held: Iterable[Address]) -> tuple[Address, ...]:
 
 
 def _earlier_incidents(
-    findings: Iterable[Finding], incidents: Iterable[Incident], previous_report: Report | None
+    continuity: Continuity, previous_report: Report | None
 ) -> tuple[list[EarlierIncident], list[EarlierIncident]]:
-    """Return what became of the previous report's incidents: all findings resolved, or some that could not be judged.
+    """Return what became of the previous report's incidents that none continues: their cause is over, or could not be judged.
 
     An incident that could not be judged is kept until it is, so that its end is reported.
     """
-    now = {(f.code, f.resource.name): f for f in findings}
-    open_now = {fingerprint for incident in incidents for fingerprint in incident.findings}
-    names = {f.fingerprint: (f.code, f.resource.name) for f in (previous_report.findings if previous_report else ())}
     resolved: list[EarlierIncident] = []
     incomparable: list[EarlierIncident] = []
-    for incident in previous_report.unresolved if previous_report else ():
-        became = [now.get(names[fingerprint]) for fingerprint in incident.findings if fingerprint in names]
-        if any(f is not None and (f.status is Status.FAIL or f.fingerprint in open_now) for f in became):
-            continue
+    for incident, is_resolved in continuity.ended():
         reported = EarlierIncident(
             headline=incident.headline,
             cause=incident.cause,
@@ -288,8 +285,7 @@ def _earlier_incidents(
             first_seen=incident.first_seen or (previous_report.finished_at if previous_report else None),
             audits=incident.audits,
         )
-        all_resolved = bool(became) and all(f is None or is_over(f) for f in became)
-        (resolved if all_resolved else incomparable).append(reported)
+        (resolved if is_resolved else incomparable).append(reported)
     return resolved, incomparable
 
 

@@ -36,15 +36,15 @@ FILES: Mapping[str, Render] = MappingProxyType(
 """By ending, so that a file is `findings.<ending>`."""
 
 
-def with_notice(form: str, document: Report, notice: str) -> str:
-    """Return a report as a file of that ending, below a notice where people read it: in HTML and Markdown."""
+def with_notice(form: str, document: Report, notice: str, shown: Report) -> str:
+    """Return a report as a file of that ending; where people read it, HTML and Markdown, as `shown` below a notice."""
     if form == "md" and notice:
-        return f"> {our_line(notice, 1000)}\n\n{FILES[form](document)}"
+        return f"> {our_line(notice, 1000)}\n\n{FILES[form](shown)}"
     if form != "html" or not notice:
         return FILES[form](document)
     from kafka_audit.report.html.cluster import standalone  # noqa: PLC0415 -- as `_form`
 
-    return standalone(document, notice)
+    return standalone(shown, notice)
 
 
 MEDIA: Mapping[str, str] = MappingProxyType(

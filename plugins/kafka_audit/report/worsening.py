@@ -1,13 +1,12 @@
 """Whether an incident became worse: the one judgement, and the same words, of pages, files, terminal and alerts."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from msgspec import UNSET
-
-from kafka_audit.model.finding import Finding, Incident, Lifecycle, Resource, Severity, SeverityName, Status
-from kafka_audit.model.report import EarlierIncident, Report, ReportedFinding, ReportedIncident, Worse
+from kafka_audit.model.finding import Finding, Incident, Lifecycle, Resource, Severity, SeverityName
+from kafka_audit.model.report import EarlierIncident, ReportedIncident, Worse
 from kafka_audit.model.text import brokers, clean, counted, listing
+from kafka_audit.report.continuity import Continuity
 from kafka_audit.report.text import LIFECYCLE, utc_text
 
 _MOST_JOINED = 100
@@ -52,18 +51,17 @@ def worsening(now: Iterable[str], severity: str, *, before: Collection[str], wor
     return Worsening(joined=joined, severity_before=Severity[worst].word if rose else None) if joined or rose else None
 
 
-def worse_since(incident: Incident, findings: Mapping[str, Finding], previous_report: Report | None) -> Worse | None:
+def worse_since(incident: Incident, findings: Mapping[str, Finding], continuity: Continuity) -> Worse | None:
     """Return what became worse of an incident that goes on; `findings` are by fingerprint.
 
-    It continues all incidents of the previous report that had one of its failures. Where a check had no result before, as in a
-    report of a version without it, a failure of it is no change: it may be as old as the incident.
+    Where a check had no result before, as in a report of a version without it, a failure of it is no change: it may be as old as
+    the incident.
     """
-    if incident.lifecycle is not Lifecycle.ONGOING or previous_report is None:
+    continued, earlier = continuity.continued(incident), continuity.before.findings
+    if incident.lifecycle is not Lifecycle.ONGOING or not earlier:
         return None
     own = [findings[fingerprint] for fingerprint in incident.findings]
-    earlier = {raw.fingerprint: raw for raw in previous_report.findings}
     before = {f.resource.root for f in own if f.lifecycle is not Lifecycle.NEW}
-    continued = [*_continued({(f.code, f.resource.name) for f in own}, earlier, previous_report)]
     for one in continued:
         before |= {Resource.of(earlier[each].resource.name).root for each in one.findings if each in earlier}
     # A failure that was muted is in no incident of that report: that its mute ended is no change.
@@ -71,13 +69,7 @@ def worse_since(incident: Incident, findings: Mapping[str, Finding], previous_re
     worst = max(
         [*(one.severity for one in continued), *own_before], key=lambda name: Severity[name], default=incident.severity.name
     )
-    unknown: dict[str, list[Resource]] = {}
-    for raw in earlier.values():
-        if raw.status == Status.UNKNOWN:
-            unknown.setdefault(raw.code, []).append(Resource.of(raw.resource.name))
-    passed = [f.code for f in own] if previous_report.passed_checks is UNSET else previous_report.passed_checks
-    codes = {*passed, *(raw.code for raw in earlier.values())}
-    judged = [f for f in own if f.code in codes and not any(one.concerns(f.resource) for one in unknown.get(f.code, ()))]
+    judged = [f for f in own if continuity.before.judged(f.code, f.resource)]
     comparable = [f.severity for f in own if not f.muted and (f in judged or f.lifecycle is not Lifecycle.NEW)]
     now, roots = affected(f.resource for f in own), {f.resource.root for f in judged}
     severity = max(comparable, default=Severity[worst]).name
@@ -85,37 +77,14 @@ def worse_since(incident: Incident, findings: Mapping[str, Finding], previous_re
     return None if found is None else found.reported
 
 
-def known_since(incident: Incident, findings: Mapping[str, Finding], previous_report: Report | None) -> tuple[str | None, int]:
-    """Return when the first audit that found an incident ended, and how many found it before this one; None and 0: none did.
-
-    It continues the incidents of the previous report that had one of its failures. A report of a version that did not say since
-    when says at least that it was there then.
-    """
-    if previous_report is None:
-        return None, 0
-    own = {(findings[name].code, findings[name].resource.name) for name in incident.findings}
-    earlier = {raw.fingerprint: raw for raw in previous_report.findings}
-    continued = [*_continued(own, earlier, previous_report)]
-    times = sorted(filter(None, (one.first_seen or previous_report.finished_at for one in continued)))
-    return (times[0] if times else None), max((one.audits for one in continued), default=0)
-
-
-def _continued(
-    own: Collection[tuple[str, str]], earlier: Mapping[str, ReportedFinding], report: Report
-) -> Iterator[ReportedIncident | EarlierIncident]:
-    for incident in report.unresolved:
-        members = (earlier[fingerprint] for fingerprint in incident.findings if fingerprint in earlier)
-        if any((raw.code, raw.resource.name) in own for raw in members):
-            yield incident
-
-
 def since_text(incident: ReportedIncident | EarlierIncident) -> str:
     """Return since when an incident lasts: `since 29 Nov 2026 14:02 UTC (3 audits)`, `first seen in this audit`."""
-    if incident.audits > 1 and (when := utc_text(incident.first_seen)):
-        return f"since {when} ({incident.audits} audits)"
-    if isinstance(incident, ReportedIncident) and incident.lifecycle is Lifecycle.ONGOING:
+    when = utc_text(incident.first_seen)
+    if isinstance(incident, ReportedIncident) and incident.lifecycle is Lifecycle.NEW and incident.audits <= 1:
+        return f"first seen in this audit{f', {when}' if when else ''}"
+    if not when:
         return "since an earlier audit"
-    return f"first seen in this audit{f', {when}' if (when := utc_text(incident.first_seen)) else ''}"
+    return f"since {when} ({counted(incident.audits, 'audit')})" if incident.audits else f"since {when}"
 
 
 def lifecycle_text(incident: ReportedIncident) -> str:

@@ -336,6 +336,8 @@ class Store:
     def previous(self, of: Manifest | Snapshot, *, damaged: Callable[[SnapshotError], None] | None = None) -> str | None:
         """Return the id of the newest published snapshot of the same cluster id that is older than `of`, None without one.
 
+        Where nothing answered that knows the id, it is the newest of the same name, whether that one has an id or not.
+
         Ids sort by time, so only the newest manifests are read. One that cannot be read and whose name says this cluster could
         be the one to compare with. That of another cluster is logged and skipped.
 
@@ -349,11 +351,12 @@ class Store:
             SnapshotError: a manifest of this cluster cannot be read, and `damaged` is not set.
         """
         started = of.started_ms if isinstance(of, Manifest) else of.of(SnapshotInfo)[0].started_ms
-        own_stamp, bad = _stamp(of.snapshot_id), set[str]()
+        own_stamp, bad, is_known = _stamp(of.snapshot_id), set[str](), not of.cluster_id.startswith(Snapshot.UNKNOWN_ID)
         names = [n for n in self._files.names("snapshots") if n != of.snapshot_id and cluster_of(n) and _stamp(n) <= own_stamp]
         for _, same_second in groupby(reversed(names), key=_stamp):
             manifests = [self._candidate(name, of.cluster, damaged) for name in same_second]
-            older = [m for m in manifests if m and m.cluster_id == of.cluster_id and m.started_ms < started]
+            same = (m for m in manifests if m and (m.cluster_id == of.cluster_id if is_known else m.cluster == of.cluster))
+            older = [m for m in same if m.started_ms < started]
             for found in sorted(older, key=lambda m: m.started_ms, reverse=True):
                 if damaged is None or self._is_complete(found, bad, damaged):
                     return found.snapshot_id

@@ -17,6 +17,7 @@ from kafka_audit.what_if.losses import CONTROLLER, RACK, PartyLoss, leaders_leav
 from kafka_audit.what_if.moves import ControllerMove, controller_move
 from kafka_audit.what_if.quorums import QuorumLeft, quorum_without
 from kafka_audit.what_if.topics import Coordinator, Effects
+from kafka_audit.what_if.unreached import unreached
 from kafka_audit.what_if.ways import NotKnown, Way, ways
 
 SAFE, NOT_SAFE, NOT_DECIDED = 0, 3, 4
@@ -37,6 +38,7 @@ class Answer:
         already: partitions without leader, or that refuse acks=all, before anything goes.
         groups, transactions, share_groups: their coordinators that go.
         none_left: whether brokers go, and no other runs.
+        is_down: whether all that go serve nothing now.
         ways: what would keep these partitions.
     """
 
@@ -51,6 +53,7 @@ class Answer:
     controller: ControllerMove
     entry_points: tuple[EntryPoint, ...]
     none_left: bool
+    is_down: bool
     not_known: tuple[NotKnown, ...]
     ways: tuple[Way, ...]
 
@@ -116,6 +119,7 @@ def answer(view: ClusterView, loss: PartyLoss, *, margin: int = 0, bootstrap: Se
         controller=controller,
         entry_points=lost_entries(view, loss, bootstrap),
         none_left=bool(loss.brokers) and not left and (unread is None or unread.status is Status.NOT_APPLICABLE),
+        is_down=bool(loss.brokers) and unread is None and not (loss.controllers or loss.disks or loss.brokers & {*running(view)}),
         not_known=tuple(
             dict.fromkeys(
                 (
@@ -163,10 +167,6 @@ def _unread(view: ClusterView, loss: PartyLoss, left: Sequence[int]) -> Iterator
         share.in_sync for broker, share in view.partitions.shares.items() if broker in _holders(loss)
     ):
         yield NotKnown(what=f"which partitions refuse acks=all then: {gap_of_min_isr.error}", needs=gap_of_min_isr.needs)
-    down = sorted(_holders(loss).difference(running(view)))
-    if down:
-        what = f"{named_nodes('broker', down)} {'serves' if len(down) == 1 else 'serve'} nothing now"
-        yield NotKnown(what=what, needs="nothing: it is lost already", decides=False)
 
 
 def _doubtful(view: ClusterView) -> Mapping[int, str]:
@@ -241,7 +241,7 @@ def _of_racks(view: ClusterView, loss: PartyLoss, left: Sequence[int]) -> Iterat
 
 
 def _cut_off(view: ClusterView, left: Sequence[int]) -> Iterator[NotKnown]:
-    """Yield brokers in ISRs that do not receive what their controller decides: named as leaders, they would not know it."""
+    """Yield brokers in ISRs that would not lead: they do not know that they are to, or no follower reaches them."""
     cut = view.derived(_without_updates)
     these = [broker for broker in left if broker in cut]
     for some in [[broker] for broker in these] if len(these) <= _ONE_BY_ONE else [these]:
@@ -250,11 +250,19 @@ def _cut_off(view: ClusterView, left: Sequence[int]) -> Iterator[NotKnown]:
 
 
 def _without_updates(view: ClusterView) -> Mapping[int, str]:
-    """Return the running brokers in ISRs that do not receive what their controller decides, each with what shows it."""
-    edges, shares = facts_of(view).edges, view.partitions.shares
+    """Return the running brokers in ISRs that do not receive what their controller decides, each with what shows it.
+
+    With them those that no follower of theirs reaches, unless their paths were measured: then each partition was.
+    """
+    edges, shares, measured = facts_of(view).edges, view.partitions.shares, view.derived(unreached)
     in_sync = [broker for broker in running(view) if broker in shares and shares[broker].in_sync]
     effects = {broker: edges.follow(broker).effect if view.kraft else edges.control(broker) for broker in in_sync}
-    return {broker: effect.text for broker, effect in effects.items() if effect.state == "missing"}
+    cut = {broker: effect.text for broker, effect in effects.items() if effect.state == "missing"}
+    for broker in (broker for broker in in_sync if broker not in {*cut, *measured}):
+        edge = edges.into(broker)[-1]
+        if edge.effect.state == "missing" and any(edges.lag(broker, one).state == "missing" for one in edge.sources):
+            cut[broker] = edge.effect.text
+    return cut
 
 
 def _holders(loss: PartyLoss) -> frozenset[int]:

@@ -9,15 +9,16 @@ from kafka_audit.differences.tables import LossCount, LossEffect
 from kafka_audit.model.text import clean, counted
 
 OFFLINE, UNCLEAN, NOT_WRITABLE, AT_RISK, BELOW_MARGIN = "offline", "unclean", "not_writable", "at_risk", "below_margin"
+UNREACHED = "unreached"
 LAST_COPY = "last_copy"
-"""Of those at risk: three replicas or more, of which one was out of the ISR before."""
-UNSAFE = (OFFLINE, UNCLEAN, NOT_WRITABLE, BELOW_MARGIN)
+"""Of those at risk: three replicas or more, of which one was out of the ISR before, or does not reach the next leader."""
+UNSAFE = (OFFLINE, UNCLEAN, UNREACHED, NOT_WRITABLE, BELOW_MARGIN)
 """Kinds for which a loss is not safe."""
 
-LISTED = (OFFLINE, UNCLEAN, NOT_WRITABLE, AT_RISK, BELOW_MARGIN)
+LISTED = (OFFLINE, UNCLEAN, UNREACHED, NOT_WRITABLE, AT_RISK, BELOW_MARGIN)
 
 GROUPS, TRANSACTIONS, SHARES = "__consumer_offsets", "__transaction_state", "__share_group_state"
-_STATES = {OFFLINE: "gone", UNCLEAN: "loses", NOT_WRITABLE: "refuses", "moved": "moves"}
+_STATES = {OFFLINE: "gone", UNREACHED: "gone", UNCLEAN: "loses", NOT_WRITABLE: "refuses", "moved": "moves"}
 """What a coordinator does, the worst first."""
 
 

@@ -7,6 +7,7 @@ from kafka_audit.cluster.held_up_by import held_up_by
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.what_if.losses import PartyLoss
 from kafka_audit.what_if.topics import TopicPartitions
+from kafka_audit.what_if.unreached import unreached
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,7 +28,8 @@ def still_runs(view: ClusterView, node: int) -> bool:
     return node in view.brokers or node in view.unlisted or node in view.followers or answers
 
 
-START, REJOIN, WAIT, MORE_REPLICAS, FEWER_AT_ONCE = "start", "rejoin", "wait", "more_replicas", "fewer_at_once"
+START, REJOIN, WAIT, REACH = "start", "rejoin", "wait", "reach"
+MORE_REPLICAS, FEWER_AT_ONCE = "more_replicas", "fewer_at_once"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,7 +38,7 @@ class Way:
 
     Attributes:
         kind: `start` (these brokers are down, and have replicas), `rejoin` (they run, and are not registered),
-            `wait` (followers on these brokers are out of the ISR),
+            `wait` (followers on these brokers are out of the ISR), `reach` (clients or followers do not reach these brokers),
             `more_replicas` (all replicas are in sync, and too few), or `fewer_at_once` (each of them alone would do).
         brokers: sorted; none for the last two.
         partitions: how many it would help.
@@ -52,6 +54,7 @@ class Way:
 def ways(view: ClusterView, loss: PartyLoss, hit: Iterable[TopicPartitions]) -> tuple[Way, ...]:
     """Return the ways for partitions that a loss stops, those first that are the quickest."""
     found: dict[str, dict[tuple[str, int], frozenset[int]]] = {}
+    closed = frozenset(view.derived(unreached)) - loss.brokers
     few = {(row.topic, row.partition) for kind in ("single_replica", "too_few_replicas") for row in view.partitions.of_kind(kind)}
     for row in hit:
         for partition in row.partitions:
@@ -61,6 +64,8 @@ def ways(view: ClusterView, loss: PartyLoss, hit: Iterable[TopicPartitions]) -> 
             down = frozenset(broker for broker in gone if not still_runs(view, broker))
             if waits_for:
                 found.setdefault(START if down else REJOIN if gone else WAIT, {})[key] = down or gone or waits_for
+            elif closed and key not in few:
+                found.setdefault(REACH, {})[key] = closed
             else:
                 held = view.partitions.state(*key)
                 alone = key in few or len(loss.brokers) == 1 or (held is not None and len(held.replicas) == 1)
@@ -72,6 +77,6 @@ def ways(view: ClusterView, loss: PartyLoss, hit: Iterable[TopicPartitions]) -> 
             partitions=len(found[kind]),
             topic=min(found[kind])[0],
         )
-        for kind in (START, REJOIN, WAIT, MORE_REPLICAS, FEWER_AT_ONCE)
+        for kind in (START, REJOIN, WAIT, REACH, MORE_REPLICAS, FEWER_AT_ONCE)
         if kind in found
     )

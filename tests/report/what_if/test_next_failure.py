@@ -36,7 +36,7 @@ def test_the_worst_loss_comes_first_with_what_raises_the_margin():
     assert found["worst"] == "broker:2"
     assert found["sentence"] == (
         "The worst single loss is broker 2: 1 partition of payments would have no leader; 1 partition of orders would refuse"
-        " acks=all (2 of 3 are not safe)"
+        " acks=all (2 of 3 losses are not safe)"
     )
     rows = {row["loss"]: (row["safe"], row["offline"], row["not_writable"], row["at_risk"]) for row in found["losses"]}
     assert rows == {"broker:0": (True, 0, 0, 0), "broker:1": (False, 0, 1, 1), "broker:2": (False, 1, 1, 1)}
@@ -114,7 +114,7 @@ def test_racks_and_controllers_have_rows():
     found = document["next_failure"]
     assert [row["loss"] for row in found["losses"]][-3:] == ["controller:200", "controller:201", "controller:202"]
     assert found["worst"] in {"controller:200", "controller:201"}
-    assert "1 of 3 controllers would be left, and 2 are needed" in found["sentence"]
+    assert "1 of 3 controllers would be left; 2 are needed" in found["sentence"]
 
 
 @pytest.mark.parametrize("case", [FEW, {"brokers": {0: {"rack": "a"}, 1: {"rack": "b"}, 2: {"rack": "b"}}}], ids=["few", "racks"])

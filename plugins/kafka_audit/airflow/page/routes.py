@@ -17,6 +17,7 @@ from kafka_audit.model.errors import AuditError, SnapshotError, UsageError
 from kafka_audit.model.report import Report
 from kafka_audit.model.text import clean
 from kafka_audit.report import formats, openmetrics
+from kafka_audit.report.afterwards import as_it_ended
 from kafka_audit.report.digest import Digest
 from kafka_audit.report.html import cluster as cluster_page
 from kafka_audit.report.html import pages, timeline
@@ -138,8 +139,8 @@ def show_snapshot(request: Request, visible: VisibleClusters, snapshot_id: str) 
     newest, _ = _digests(visible, document.cluster, timeline.COLUMNS)
     is_newest = bool(newest) and newest[0].snapshot_id == snapshot_id
     later = [digest for digest in reversed(newest) if digest.snapshot_id > snapshot_id]
-    notice = "" if is_newest else timeline.what_came_after([incident.cause for incident in document.incidents], later)
-    return _report(request, document, newest=is_newest, notice=notice)
+    shown, notice = (document, "") if is_newest else as_it_ended(document, later)
+    return _report(request, shown, newest=is_newest, notice=notice)
 
 
 @app.get("/snapshots/{snapshot_id}/findings.{form}")

@@ -18,9 +18,12 @@ from kafka_audit.store import Store
 from kafka_audit.store.history import History
 
 
-def write_forms(store: Store, document: Report, forms: Sequence[str], *, newest: bool, notice: str = "") -> list[str]:
-    """Write a report in these forms beside it, with a notice above it where people read it, and return where they are."""
-    written = {form: formats.with_notice(form, document, notice) for form in forms}
+def write_forms(
+    store: Store, document: Report, forms: Sequence[str], *, newest: bool, old: tuple[Report, str] | None = None
+) -> list[str]:
+    """Write a report in these forms beside it, and return where they are; for people an `old` one has its notice."""
+    shown, notice = old or (document, "")
+    written = {form: formats.with_notice(form, document, notice, shown) for form in forms}
     return [store.write_rendering(document.snapshot_id, form, text, newest=newest) for form, text in written.items()]
 
 

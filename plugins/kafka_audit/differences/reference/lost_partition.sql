@@ -1,6 +1,7 @@
 -- What becomes of each partition in whose ISR a replica is that goes, for each loss; and of the loss named '', which is nothing: what
 -- is so already. Topics in deletion are left out. The leader is the first replica that runs and is in the ISR, or without any of these
--- in the ELR (KIP-966). `enough`: with so many copies left, nothing becomes of a partition.
+-- in the ELR (KIP-966). `enough`: with so many copies left, nothing becomes of a partition, unless
+-- a broker with a copy may lead it and is not reached (`barred`). A copy that does not reach the next leader does not stay in sync.
 WITH settings AS (
     SELECT s.snapshot_id, c.topic, max(CASE WHEN c.key = 'min.insync.replicas' THEN try_cast(c.value AS BIGINT) END) AS min_isr,
            max(CASE WHEN c.key = 'unclean.leader.election.enable' THEN lower(c.value) = 'true' END) AS unclean
@@ -18,7 +19,8 @@ state AS (
                 ELSE filter(n.replicas, x -> false) END AS in_sync,
            CASE WHEN k.brokers IS NOT NULL
                 THEN filter(n.replicas, x -> array_contains(k.brokers, x) AND NOT coalesce(array_contains(a.down, x), false))
-                END AS eligible
+                END AS eligible,
+           coalesce(arrays_overlap(n.isr, r.unreached), false) AS barred
     FROM sampled_partition AS n
     JOIN cluster_state AS r ON r.snapshot_id = n.snapshot_id
     LEFT JOIN settings AS c ON c.snapshot_id = n.snapshot_id AND c.topic = n.topic
@@ -29,12 +31,12 @@ hit AS (
     -- what every loss leaves enough of is dropped before partitions are multiplied by losses
     SELECT p.*, l.loss, l.margin, l.brokers AS gone, false AS stuck
     FROM (SELECT *, explode(in_sync) AS broker_id FROM state
-          WHERE coordinates OR several OR size(in_sync) - 1 < enough + most) AS p
+          WHERE coordinates OR several OR barred OR size(in_sync) - 1 < enough + most) AS p
     JOIN (SELECT *, explode(brokers) AS broker_id FROM broker_loss) AS l
         ON l.snapshot_id = p.snapshot_id AND l.broker_id = p.broker_id
     LEFT JOIN lost_replica AS d
         ON d.snapshot_id = p.snapshot_id AND d.loss = l.loss AND d.topic = p.topic AND d.partition = p.partition
-    WHERE d.loss IS NULL AND (p.coordinates OR size(p.in_sync) - 1 < p.enough + l.margin OR size(l.brokers) > 1)
+    WHERE d.loss IS NULL AND (p.coordinates OR p.barred OR size(p.in_sync) - 1 < p.enough + l.margin OR size(l.brokers) > 1)
         AND (size(l.brokers) = 1 OR p.broker_id = get(filter(p.in_sync, x -> array_contains(l.brokers, x)), 0))
     UNION ALL
     SELECT p.*, CAST(NULL AS BIGINT) AS broker_id, d.loss, d.margin,
@@ -60,7 +62,11 @@ placed AS (
                    WHEN array_contains(rest, leader) THEN leader ELSE coalesce(get(rest, 0), get(eligible, 0)) END AS next
     FROM after),
 ruled AS (
-    SELECT p.snapshot_id, p.topic, p.partition, p.leader, p.loss, p.margin, p.before, p.stuck, p.led, p.next, size(p.rest) AS copies,
+    SELECT p.snapshot_id, p.topic, p.partition, p.leader, p.loss, p.margin, p.before, p.stuck, p.led, p.next,
+           size(CASE WHEN p.loss = '' OR u.broker_id IS NULL THEN p.rest
+                     ELSE filter(p.rest, x -> NOT array_contains(u.sources, x)) END) AS copies,
+           p.loss <> '' AND u.by_clients AND p.next <> p.leader AND NOT coalesce(w.by_clients, false) AS unreached,
+           p.loss <> '' AND coalesce(arrays_overlap(p.rest, u.sources), false) AS cut,
            p.others > size(p.rest) AS beside,
            coalesce(p.min_isr, CASE WHEN b.broker_id IS NULL AND p.next >= 0 THEN r.min_isr ELSE b.min_isr END) AS min_isr,
            CASE WHEN coalesce(b.capped, r.capped) THEN size(p.replicas) END AS most, size(p.replicas) AS factor,
@@ -71,6 +77,8 @@ ruled AS (
     JOIN cluster_state AS r ON r.snapshot_id = p.snapshot_id
     LEFT JOIN known_broker AS b
         ON b.snapshot_id = p.snapshot_id AND b.moment = 'now' AND b.broker_id = coalesce(p.next, p.leader)
+    LEFT JOIN unreached_broker AS u ON u.snapshot_id = p.snapshot_id AND u.broker_id = p.next
+    LEFT JOIN unreached_broker AS w ON w.snapshot_id = p.snapshot_id AND w.broker_id = p.leader
     LEFT JOIN election_rule AS e ON e.snapshot_id = p.snapshot_id),
 needing AS (
     SELECT *, CASE WHEN most < min_isr THEN most ELSE min_isr END AS needed,
@@ -80,9 +88,10 @@ sorted AS (
     SELECT snapshot_id, loss, topic, partition, array_compact(array(
                CASE WHEN remaining = 0 OR (loss = '' AND leader = -1) THEN 'offline' END,
                CASE WHEN copies = 0 AND remaining = 1 AND NOT eligible AND loss <> '' THEN 'unclean' END,
+               CASE WHEN remaining > 0 AND unreached THEN 'unreached' END,
                CASE WHEN remaining > 0 AND remaining < needed AND (loss <> '' OR leader >= 0) THEN 'not_writable' END,
                CASE WHEN remaining = 1 AND loss <> '' THEN 'at_risk' END,
-               CASE WHEN remaining = 1 AND loss <> '' AND factor > 2 AND before < factor THEN 'last_copy' END,
+               CASE WHEN remaining = 1 AND loss <> '' AND factor > 2 AND (before < factor OR cut) THEN 'last_copy' END,
                CASE WHEN remaining > 0 AND margin > 0 AND remaining < greatest(coalesce(needed, 1), 1) + margin
                     THEN 'below_margin' END,
                CASE WHEN remaining > 0 AND led THEN 'moved' END,

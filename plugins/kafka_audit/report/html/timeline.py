@@ -1,12 +1,12 @@
 """Snapshots side by side: a column each, a lane for each incident and each check, and what changed between any two of them."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from kafka_audit.model.finding import Severity, Status
 from kafka_audit.model.report import Report, ReportedFinding, ReportedViews
-from kafka_audit.model.text import clean, counted, listing
+from kafka_audit.model.text import clean, counted
 from kafka_audit.report.digest import Digest
 from kafka_audit.report.state import INCIDENT, UNJUDGED
 
@@ -89,22 +89,6 @@ def headline(digests: Sequence[Digest]) -> str:
     if newest.state.group == UNJUDGED:
         return f"Not judged since {when}: too few reads were answered"
     return f"No incident since {when}"
-
-
-def what_came_after(causes: Sequence[str], later: Iterable[Digest]) -> str:
-    """Return what an old report says above everything else: whether its worst incident is over, as far as digests are kept.
-
-    Args:
-        causes: the checks of its incidents, that of the worst first.
-        later: digests after it, oldest first.
-    """
-    for digest in later if causes else ():
-        broken = {lane.code for lane in digest.lanes if lane.incident}
-        if causes[0] not in broken:
-            left = [code for code in dict.fromkeys(causes) if code in broken]
-            then = f" Still open then: {listing(left)}." if left else ""
-            return f"This is an old report. Its worst incident was resolved by {_day(digest.finished_at)}.{then}"
-    return "This is an old report. A newer report of this cluster exists."
 
 
 def _day(at: str | None) -> str:

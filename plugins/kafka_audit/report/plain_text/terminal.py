@@ -347,9 +347,11 @@ class _AuditPage:
 
     def earlier(self) -> Iterator[str]:
         for incident in self.document.resolved_incidents:
-            yield from wrap(f"RESOLVED  {our_line(incident.headline)} ({incident.cause})", self.width, "", _INDENT)
+            text = f"RESOLVED  {our_line(incident.headline)} ({incident.cause}), open {since_text(incident)}"
+            yield from wrap(text, self.width, "", _INDENT)
         for incident in self.document.incomparable_incidents:
-            text = f"STILL OPEN (not all of it was checked)  {our_line(incident.headline)} ({incident.cause})"
+            head = f"{our_line(incident.headline)} ({incident.cause})"
+            text = f"STILL OPEN (not all of it was checked)  {head}, {since_text(incident)}"
             yield from wrap(text, self.width, "", _INDENT)
 
     def not_known(self) -> Iterator[str]:

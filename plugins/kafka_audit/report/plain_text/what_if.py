@@ -17,6 +17,7 @@ _WORDS = 2
 _TITLES = {
     topics.OFFLINE: "No leader",
     topics.UNCLEAN: "A leader that lacks records",
+    topics.UNREACHED: "No leader in reach of clients",
     topics.NOT_WRITABLE: "Refuse acks=all",
     topics.BELOW_MARGIN: "Fewer copies than the margin asks for",
     topics.AT_RISK: "One copy left",
@@ -109,10 +110,10 @@ def _all_safe(found: Sequence[Answer]) -> str:
 
 def _row(found: Answer) -> tuple[str, ...]:
     numbers = [found.effects.get(kind, topics.NONE).partitions for kind in (topics.OFFLINE, topics.NOT_WRITABLE, topics.AT_RISK)]
-    unclean = found.effects.get(topics.UNCLEAN, topics.NONE).partitions
+    others = {kind: found.effects.get(kind, topics.NONE).partitions for kind in (topics.UNCLEAN, topics.UNREACHED)}
     quorum = found.quorum
     state = {True: "keeps a leader", False: "has none", None: "not known"}[quorum.elects] if quorum.lost else ""
-    first = f"{numbers[0]}{f' + {unclean} unclean' if unclean else ''}"
+    first = "".join((str(numbers[0]), *(f" + {number} {kind}" for kind, number in others.items() if number)))
     return clean(found.loss.names[0]), _VERDICTS[found.safe], first, str(numbers[1]), str(numbers[2]), state
 
 

@@ -20,6 +20,7 @@ _REASONS = 3
 _BECOMES = {
     topics.OFFLINE: "would have no leader",
     topics.UNCLEAN: "would lose records: the next leader is out of sync",
+    topics.UNREACHED: "would have no leader in reach of clients",
     topics.NOT_WRITABLE: "would refuse acks=all",
     topics.BELOW_MARGIN: "would have fewer copies than the margin asks for",
     topics.AT_RISK: "would have one copy left",
@@ -49,6 +50,8 @@ def loss_sentence(found: Answer) -> str:
     if found.safe is None:
         asked = f"{who} may be stopped" if stopped else f"the cluster survives the loss of {who}"
         return f"Not decided whether {asked}: {reasons_of(found)}"
+    if found.is_down:
+        return f"{start_upper(who)} {'is' if len(found.loss.names) == 1 else 'are'} down already: nothing more stops"
     alone = topics.LAST_COPY in found.effects  # `may` does not stop it then
     good = f"{start_upper(who)} may be stopped" if stopped and not alone else f"The cluster survives the loss of {who}"
     return f"{good}: {'; '.join(keeps(found))}"
@@ -65,13 +68,16 @@ def keeps(found: Answer) -> Iterator[str]:
     """Yield what goes on working."""
     if found.loss.brokers or found.loss.disks:
         more = f" with {counted(found.margin, 'copy', 'copies')} to spare" if found.margin else ""
-        yield f"every partition that has a leader keeps one and accepts acks=all{more}"
+        refuse = found.already.get(topics.NOT_WRITABLE, topics.NONE).partitions
+        others = f"; {counted(refuse, 'partition')} {'refuses' if refuse == 1 else 'refuse'} acks=all already" if refuse else ""
+        yield f"every {'other ' if refuse else ''}partition that has a leader keeps one and accepts acks=all{more}{others}"
         risk = found.effects.get(topics.AT_RISK, topics.NONE).partitions
         if risk:
             yield f"{counted(risk, 'partition')} would have one copy left"
     if found.quorum.lost:
         kind = "controllers" if found.quorum.kind == "kraft" else "ZooKeeper servers"
-        yield f"{found.quorum.left} of {found.quorum.voters} {kind} are left, of which {found.quorum.majority} are needed"
+        needed = f"{counted(found.quorum.majority, 'is', 'are')} needed"
+        yield f"{found.quorum.left} of {found.quorum.voters} {kind} are left; {needed}"
 
 
 def stops(found: Answer) -> Iterator[str]:
@@ -84,11 +90,11 @@ def stops(found: Answer) -> Iterator[str]:
     quorum = found.quorum
     if quorum.elects is False and quorum.lost:
         kind = "controllers" if quorum.kind == "kraft" else "ZooKeeper servers"
-        left = f"{quorum.left} of {quorum.voters} {kind} would be left"
-        enough = quorum.left >= quorum.majority
-        yield (
-            f"{left}, which do not reach each other to elect a leader" if enough else f"{left}, and {quorum.majority} are needed"
-        )
+        left = f"{quorum.left} of {quorum.voters} {kind}" if quorum.left else f"no {kind.removesuffix('s')}"
+        if quorum.left >= quorum.majority:
+            yield f"{left} would be left, which do not reach each other to elect a leader"
+        else:
+            yield f"{left} would be left; {counted(quorum.majority, 'is', 'are')} needed"
     for entry in found.entry_points:
         if entry.closed:
             yield f"{_entry(entry.kind, entry.name)} would have no broker left"
@@ -119,6 +125,7 @@ def _said(way: Way) -> str:
         ways.START: f"Start {brokers(way.brokers)}: {has} copies of {number} that a loss stops",
         ways.REJOIN: f"See why {brokers(way.brokers)} can run without a registration: {has} copies of {number} that a loss stops",
         ways.WAIT: f"Wait until {brokers(way.brokers)} {'is' if len(way.brokers) == 1 else 'are'} in sync in {number}",
+        ways.REACH: f"Repair the connections to {brokers(way.brokers)}: {number} would need them",
         ways.MORE_REPLICAS: f"Add replicas to {number}: all that exist are in sync",
         ways.FEWER_AT_ONCE: f"Stop fewer at once: {number} lose{'s' if way.partitions == 1 else ''} too many copies together",
     }[way.kind]
@@ -136,6 +143,7 @@ _COMMANDS: Mapping[str, Callable[[Way], Command]] = {
     ways.START: _under_replicated,
     ways.REJOIN: _under_replicated,
     ways.WAIT: _under_replicated,
+    ways.REACH: _describe,
     ways.MORE_REPLICAS: _describe,
     ways.FEWER_AT_ONCE: _describe,
 }

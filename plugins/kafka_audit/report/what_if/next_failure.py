@@ -23,7 +23,7 @@ _ROWS = 10
 """Rows of losses that a page lists."""
 
 _UNKNOWN = 3
-_KINDS = (topics.OFFLINE, topics.UNCLEAN, topics.NOT_WRITABLE, topics.AT_RISK)
+_KINDS = (topics.OFFLINE, topics.UNCLEAN, topics.UNREACHED, topics.NOT_WRITABLE, topics.AT_RISK)
 _COLUMNS = ("without", "state", "offline", "refuse acks=all", "one copy", "quorum")
 _STATES = {True: "safe", False: "not safe", None: "not known"}
 _ELECTS = {True: "has a leader", False: "elects none", None: "not known"}
@@ -70,7 +70,11 @@ def _sentence(found: Sequence[Answer], worst: Answer, unread: Sequence[str]) -> 
     undecided = sum(answer.safe is None for answer in found)
     if worst.safe is False:
         unsafe = sum(answer.safe is False for answer in found)
-        counts = [f"{unsafe} of {len(found)} {'is' if unsafe == 1 else 'are'} not safe"] if unsafe > 1 or undecided else []
+        counts = (
+            [f"{unsafe} of {counted(len(found), 'loss', 'losses')} {'is' if unsafe == 1 else 'are'} not safe"]
+            if unsafe > 1 or undecided
+            else []
+        )
         counts += [f"{undecided} {'is' if undecided == 1 else 'are'} not decided"] if undecided else []
         others = f" ({', '.join(counts)})" if counts else ""
         return f"The worst single loss is {losses.parties_lost(worst.loss.names)}: {losses.reasons_of(worst)}{others}"
@@ -123,14 +127,14 @@ def shown_losses(document: NextFailure) -> ShownLosses:
 
 
 def _worst_first(row: SingleLoss) -> tuple[int, ...]:
-    return (-row.offline, -(row.elects is False), -row.unclean, -row.not_writable, -row.at_risk)
+    return (-row.offline, -(row.elects is False), -row.unclean, -row.unreached, -row.not_writable, -row.at_risk)
 
 
 def _alike(rows: Sequence[SingleLoss]) -> list[list[SingleLoss]]:
     groups: dict[tuple[object, ...], list[SingleLoss]] = {}
     for row in rows:
         kind, _, _ = row.loss.partition(":")
-        numbers = (row.offline, row.unclean, row.not_writable, row.at_risk, row.quorum_lost)
+        numbers = (row.offline, row.unclean, row.unreached, row.not_writable, row.at_risk, row.quorum_lost)
         groups.setdefault((kind, *numbers, row.elects), []).append(row)
     return list(groups.values())
 
@@ -155,7 +159,8 @@ def loss_columns(document: NextFailure) -> tuple[str, ...]:
 
 def _loss_cells(row: SingleLoss) -> tuple[str, ...]:
     """Return the cells of a loss but for its name, that of the quorum last; the words are ours, or cleaned."""
-    leaderless = f"{row.offline}{' + ' + str(row.unclean) + ' unclean' if row.unclean else ''}"
+    beside = (f" + {number} {word}" for number, word in ((row.unclean, "unclean"), (row.unreached, "unreached")) if number)
+    leaderless = "".join((str(row.offline), *beside))
     quorum = _ELECTS[row.elects] if row.quorum_lost else "–"  # noqa: RUF001 -- the sign for "not asked"
     return _STATES[row.safe], leaderless, str(row.not_writable), str(row.at_risk), quorum
 

@@ -17,7 +17,7 @@ from kafka_audit.what_if.losses import PartyLoss
 from kafka_audit.what_if.moves import controller_move
 from kafka_audit.what_if.quorums import quorum_gap
 from kafka_audit.what_if.steps.objections import Objection, costs, never, not_now, unknown_whether, unread
-from kafka_audit.what_if.ways import FEWER_AT_ONCE, MORE_REPLICAS, REJOIN, START, WAIT, Way, still_runs, ways
+from kafka_audit.what_if.ways import FEWER_AT_ONCE, MORE_REPLICAS, REACH, REJOIN, START, WAIT, Way, still_runs, ways
 
 _REGISTERED = re.compile(r"/brokers/ids/([0-9]{1,10})")
 _DUAL = frozenset({"dual write", "brokers change", "brokers changed", "not finalised"})
@@ -114,7 +114,7 @@ def stopping(view: ClusterView, loss: Answer) -> Iterator[Objection]:
     """Yield what a stop takes from partitions that go on: copies in sync. `loss`: what becomes of the cluster without it."""
     last, alone = (loss.effects.get(kind, topics.NONE) for kind in (topics.LAST_COPY, topics.AT_RISK))
     if last.partitions:
-        why = f"{last.text} would have one copy in sync: a replica of each is out already"
+        why = f"{last.text} would have one copy in sync: a replica of each is out of sync or cut off already"
         yield not_now(why, "; ".join(map(waits_for, ways(view, loss.loss, last.rows))) or "these replicas to be in sync")
     elif alone.partitions:
         lost = "what a second failure takes until it is in sync again"
@@ -139,9 +139,10 @@ def waits_for(way: Way) -> str:
     """Return what one way to more copies waits for."""
     those, number = brokers(way.brokers), counted(way.partitions, "partition")
     return {
-        START: f"{those} to run, with copies of {number} that would stop or be alone",
+        START: f"{those} to run ({number} would otherwise have one copy or none)",
         REJOIN: f"the registration of {those}, with copies of {number}",
         WAIT: f"{those} to be in sync in {number}",
+        REACH: f"{those} to be reached by clients and brokers, in {number}",
         MORE_REPLICAS: f"one more replica of {number}, such as of {clean(way.topic)}",
         FEWER_AT_ONCE: f"the others of {number}, one after the other",
     }[way.kind]

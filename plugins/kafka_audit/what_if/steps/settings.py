@@ -208,7 +208,8 @@ def _min_isr(view: ClusterView, change: _SettingChange, factor: int, fewest: int
             "those writes, and `kafka-audit may` says NOT NOW to each restart",
         )
     elif isinstance(before, int) and after < before:
-        yield costs("fewer copies are acknowledged", f"records of {change.where} that {after} replicas have, if these fail")
+        why = f"a record is acknowledged when {counted(after, 'replica has', 'replicas have')} it"
+        yield costs(why, f"a record of {change.where} that no other has, if {'this one fails' if after == 1 else 'these fail'}")
     elif needed == fewest < factor:
         why = f"{fewest} of {counted(factor, 'replica')} of a partition of {change.where} are in sync, and all these are needed"
         yield costs(why, f"writes with acks=all to {change.where}, if one more is missing before the others are back")

@@ -1,0 +1,108 @@
+"""Which incidents of the previous report go on: a fault is its cause and its place, and not each of its symptoms."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from msgspec import UNSET
+
+from kafka_audit.incidents.causes import CAUSES
+from kafka_audit.incidents.findings import is_over
+from kafka_audit.model.finding import Finding, Incident, Lifecycle, Resource, Status
+from kafka_audit.model.report import EarlierIncident, Report, ReportedIncident
+
+Unresolved = ReportedIncident | EarlierIncident
+_Key = tuple[str, str]  # code, resource name
+
+
+class JudgedBefore:
+    """What the previous report says of each resource."""
+
+    def __init__(self, report: Report | None) -> None:
+        """Read its findings; without a report nothing was judged."""
+        self.findings = {raw.fingerprint: raw for raw in (report.findings if report else ())}
+        self.names = {name: (raw.code, raw.resource.name) for name, raw in self.findings.items()}
+        self._unknown: dict[str, list[Resource]] = {}
+        for raw in self.findings.values():
+            if raw.status is Status.UNKNOWN:
+                self._unknown.setdefault(raw.code, []).append(Resource.of(raw.resource.name))
+        passed = UNSET if report is None else report.passed_checks
+        self._codes = None if passed is UNSET else {*passed, *(raw.code for raw in self.findings.values())}
+
+    def judged(self, code: str, resource: Resource) -> bool:
+        """Return whether a check had a result there; a report of an older version does not say which had."""
+        known = self._codes is None or code in self._codes
+        return known and not any(one.concerns(resource) for one in self._unknown.get(code, ()))
+
+
+class Continuity:
+    """The incidents of one audit, and those of the report before that they continue."""
+
+    def __init__(self, findings: Iterable[Finding], incidents: Iterable[Incident], previous: Report | None) -> None:
+        """Compare them; without a previous report each is new."""
+        self._findings = {finding.fingerprint: finding for finding in findings}
+        self._now = {(finding.code, finding.resource.name): finding for finding in self._findings.values()}
+        self._previous, self.before = previous, JudgedBefore(previous)
+        self.unresolved = () if previous is None else previous.unresolved
+        self.incidents = tuple(self._dated(incident) for incident in incidents)
+        self._kept = {id(earlier) for incident in self.incidents for earlier in self.continued(incident)}
+
+    def continued(self, incident: Incident) -> Sequence[Unresolved]:
+        """Return the earlier incidents that an incident continues."""
+        own = {self._key(self._findings[name]) for name in incident.findings}
+        return [earlier for earlier in self.unresolved if self._is_same(incident.cause, own, earlier)]
+
+    def known_since(self, incident: Incident) -> tuple[str | None, int]:
+        """Return when the first audit that found an incident ended, and how many found it before; None and 0: none did.
+
+        A report of a version that did not say since when says at least that it was there then.
+        """
+        continued, then = self.continued(incident), None if self._previous is None else self._previous.finished_at
+        ends = (one.first_seen or then for one in continued)
+        return min(filter(None, ends), default=None), max((one.audits for one in continued), default=0)
+
+    def ended(self) -> Iterable[tuple[Unresolved, bool]]:
+        """Yield the earlier incidents that none continues and whose cause does not fail; and whether it was judged."""
+        for earlier in self.unresolved:
+            became = [self._now.get(key) for key in causing(earlier.cause, self._members(earlier))]
+            if id(earlier) not in self._kept and not any(f is not None and f.status is Status.FAIL for f in became):
+                yield earlier, bool(became) and all(f is None or is_over(f) for f in became)
+
+    def _is_same(self, cause: str, own: set[_Key], earlier: Unresolved) -> bool:
+        members = self._members(earlier)
+        core, before = causing(cause, own), causing(earlier.cause, members)
+        if not own & members:
+            return False
+        if earlier.cause in family(cause):
+            return not fault_places(core).isdisjoint(fault_places(before))
+        if core & members:  # a symptom that outlives its cause is another fault
+            return any((f := self._now.get(key)) is not None and not is_over(f) for key in before)
+        return bool(before & own) and not all(self.before.judged(code, Resource.of(name)) for code, name in core)
+
+    def _members(self, earlier: Unresolved) -> set[_Key]:
+        return {key for name in earlier.findings if (key := self.before.names.get(name)) is not None}
+
+    def _dated(self, incident: Incident) -> Incident:
+        """Return an incident as new whose cause is: a symptom of it may be older."""
+        core = causing(incident.cause, {self._key(self._findings[name]) for name in incident.findings})
+        is_new = all(self._now[key].lifecycle is Lifecycle.NEW for key in core) and not self.continued(incident)
+        return replace(incident, lifecycle=Lifecycle.NEW) if is_new else incident
+
+    @staticmethod
+    def _key(finding: Finding) -> _Key:
+        return finding.code, finding.resource.name
+
+
+def family(cause: str) -> frozenset[str]:
+    """Return the checks that show the same fault as another one."""
+    return frozenset({cause}.union(*(known.codes for known in CAUSES if cause in known.codes)))
+
+
+def causing(cause: str, members: set[_Key]) -> set[_Key]:
+    """Return the findings of an incident that are of its cause; all, where no check found the cause itself."""
+    codes = family(cause)
+    return {key for key in members if key[0] in codes} or members
+
+
+def fault_places(keys: Iterable[_Key]) -> set[str]:
+    """Return brokers, topics or other parties that findings are about."""
+    return {Resource.of(name).root for _, name in keys}
