@@ -193,10 +193,13 @@ class _AuditPage:
             yield f"      and {counted(len(why) - _SHORT, 'more line')}, with --all"
         for text in incident.not_known[: self.most]:
             yield from self.signed(self.paint("unknown", "?"), text)
-        if incident.candidates:
+        # A measured cause without a rival is what the headline says.
+        alone = self.most is not None and [candidate.state for candidate in incident.candidates] == ["measured"]
+        candidates = () if alone else incident.candidates
+        if candidates:
             yield from self.section("CANDIDATES")
-        ruled_out = [candidate for candidate in incident.candidates if candidate.state == "ruled_out"]
-        for candidate in incident.candidates:
+        ruled_out = [candidate for candidate in candidates if candidate.state == "ruled_out"]
+        for candidate in candidates:
             if self.most is None or candidate.state != "ruled_out":
                 yield from self.signed(CANDIDATE[candidate.state], candidate_text(candidate))
         if self.most is not None and ruled_out:
