@@ -158,7 +158,7 @@ def test_a_cluster_is_audited_first_and_its_incidents_are_named(tmp_path, monkey
     assert main(["what-if", "prod", "--without", "broker:2", *config]) == 3
     printed = " ".join(capsys.readouterr().out.split())
     assert printed.startswith("Do not stop broker 2: the bootstrap addresses would have no broker left.")
-    assert "Open then: CRITICAL" in printed
+    assert "Open incidents at that time: - CRITICAL" in printed
     assert "payments-0" in printed
 
 
