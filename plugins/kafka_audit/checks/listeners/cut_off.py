@@ -106,7 +106,7 @@ def cuts_by_side(case: Case) -> Iterable[Case]:
             groups[sources(case, root)].append(root)
     cuts = [replace(case, roots=tuple(roots), sources=broker_ids) for broker_ids, roots in groups.items()]
     kept: list[Case] = []
-    for cut in sorted(cuts, key=lambda one: (not one.by_controller, -len(one.sources), one.sources)):
+    for cut in sorted(cuts, key=lambda one: (not one.by_controller, len(one.brokers), one.brokers)):
         roots = tuple(root for root in cut.roots if not any(is_the_way_back(one, root) for one in kept))
         if roots:
             kept.append(replace(cut, roots=roots))
