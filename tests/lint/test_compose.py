@@ -1,6 +1,7 @@
 """Compose files and containers: names of their own network, and variables that are elsewhere."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -161,14 +162,15 @@ def test_what_an_image_requires_is_a_refusal(lint, text, why):
 TWO = ALONE.replace("    hostname: broker1\n", "").replace("CLIENTS://broker1:9092", "CLIENTS://localhost:9092")
 
 
-def test_two_services_with_one_id_are_two_nodes(tmp_path, capsys):
+def test_two_services_with_one_id_are_two_nodes(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
     second = (
         TWO.partition("services:\n")[2].replace("  kafka1:", "  kafka2:", 1).replace("BROKERS://kafka1", "BROKERS://localhost")
     )
     found = {}
     for number in (1, 2):
-        (tmp_path / "compose.yaml").write_text(TWO + second.replace("NODE_ID: 1", f"NODE_ID: {number}"))
-        main(["lint", str(tmp_path / "compose.yaml"), "--format", "json"])
+        Path("compose.yaml").write_text(TWO + second.replace("NODE_ID: 1", f"NODE_ID: {number}"))
+        main(["lint", "compose.yaml", "--format", "json"])
         files = json.loads(capsys.readouterr().out)["files"]
         found[number] = {finding["code"]: finding["message"] for file in files for finding in _failed(file).values()}
     assert "service kafka2" in found[1]["KA715"]

@@ -138,7 +138,7 @@ def _causes(name: str, node: NodeTally, nodes: Mapping[str, NodeTally], turns: M
             continue
         if not fault.lasts and fault.quiet_s and (over or _after_start(node, seen, fault.quiet_s)):
             continue
-        confidence = "suspected" if brief or "possibly" in fault.headline else "measured"
+        confidence = "suspected" if brief or fault.undecided else "measured"
         plain |= {"peer": peer or f"node {plain['other']}"} if "other" in plain else {}
         beside = () if name else _beside(node)
         yield LogCause(node=name, fault=fault, values=plain, seen=seen, confidence=confidence, past=over, programs=beside)
@@ -285,7 +285,7 @@ def _incident(
         else "Its log ends while others go on; who looks at its process decides."
         if not fault.says
         else "Its own log says that it fails, and not at which end."
-        if "possibly" in fault.headline
+        if fault.undecided
         else "The log is too short to tell whether it lasts.",
         "since": _iso(cause.seen.again or cause.seen.first),
         "first": _iso(cause.seen.first),

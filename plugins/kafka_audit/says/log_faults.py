@@ -15,6 +15,7 @@ What is in `risks` breaks nothing yet, so it is listed, and is no cause.
 | `effect` | what stands below another fault that explains it, instead of its headline |
 | `absent` | it is about the node `other`, which is not there: nothing is shown where that was stopped, or started again |
 | `least` | it counts from so many lines on, at most a minute apart on average |
+| `undecided` | lines say that something fails, and not at which end: the headline has "possibly" |
 | `over` | a pattern of a later line by which it is over, for the values that it reads |
 | `cases` | logs, and the headline that they have (none: the nearest log that shows no fault) |
 """
@@ -55,6 +56,7 @@ class LogFault:
     least: int = 1
     effect: str = ""
     absent: bool = False
+    undecided: bool = False
     over: re.Pattern[str] | None = None
 
     def values_in(self, text: str) -> Mapping[str, str] | None:
