@@ -37,6 +37,7 @@ KNOWN: dict[str, str] = {
     "a_controller_that_tells_nobody_of_a_new_broker": "without one view all others lack the broker: each alone looks cut off",
     "two_pictures": "without one broker's part of the picture the rest fits a missing right",
     "kraft_broker_that_is_cut_from_everybody": "without its view only the edges that end at the others are left",
+    "two_cuts_with_a_follower_each": "in KRaft settings alone name the listener between brokers: without them no cut is known",
     "kraft_broker_that_reaches_nobody": "without one view only the edges that end at the others are left",
 }
 """Cases of incidents where a step appears today, and why."""

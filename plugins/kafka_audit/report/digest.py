@@ -26,8 +26,8 @@ from kafka_audit.store.manifest import is_of_future
 VERSION: Final = 3
 """Of the form in which a digest is stored; another one is passed over, and the report itself is read."""
 
-MOST_OPEN, MOST_PLACES = 100, 50
-"""Incidents that are kept of each snapshot, and places of each."""
+MOST_OPEN, MOST_PLACES, LONGEST_PLACE = 100, 50, 260
+"""Incidents that are kept of each snapshot, places of each, and characters of a place: Kafka's names have 249 at most."""
 
 MOST_CHANGES = 500
 """Changes that are kept of each snapshot; a comparison says when there were more."""
@@ -191,7 +191,10 @@ def open_incidents(document: Report) -> tuple[OpenIncident, ...]:
             headline=our_line(one.headline),
             since=one.first_seen or document.finished_at,
             places=tuple(
-                sorted(fault_places(causing(one.cause, {names[each] for each in one.findings if each in names})))[:MOST_PLACES]
+                our_line(place, LONGEST_PLACE)
+                for place in sorted(fault_places(causing(one.cause, {names[each] for each in one.findings if each in names})))[
+                    :MOST_PLACES
+                ]
             ),
         )
         for one in document.unresolved
