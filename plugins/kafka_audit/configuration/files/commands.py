@@ -52,9 +52,7 @@ def start_of(text: str, at: Property) -> Start | None:
         text: all words of the command and its arguments.
         at: the key of the command with its line.
     """
-    if not text.strip():
-        return OF_IMAGE
-    if _ALONE.fullmatch(text):
+    if not text.strip() or _ALONE.fullmatch(text):
         return OF_IMAGE
     if _OWN_START.search(text):
         return Start(kind=StartKind.WRAPPED, at=at)

@@ -54,7 +54,7 @@ class _LintPage:
         self.show_all = show_all
         self.width = width
         self.paint = paint
-        self.steps: set[tuple[str, str]] = set()  # of which checks, and for which keys, the page has said what to do
+        self.steps: set[tuple[str, ...]] = set()  # of which checks, and for which keys, the page has said what to do
         self.last_steps: set[str] = set()  # the last lines of these for one file: who applies a change, which is said once
 
     def file(self, file: Linted, others: Sequence[Linted] = ()) -> Iterator[str]:
@@ -108,8 +108,7 @@ class _LintPage:
         yield from lines[1:]
         if linted.place is not None:
             yield from self.place(linted.place)
-        by = "{key} {mend}".format_map({"key": "", "mend": "", **finding.evidence}) if finding.code in _BY_KEY else ""
-        kind = (finding.code, by)
+        kind = (finding.code, *(str(finding.evidence.get(name, "")) for name in ("key", "mend") if finding.code in _BY_KEY))
         again = kind in self.steps
         self.steps.add(kind)
         steps, _, last = remedy_text(finding.remedy).rpartition("\n")
