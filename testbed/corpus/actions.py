@@ -491,6 +491,14 @@ def hang_transaction(scene: Scene, topic: str, partition: int) -> None:
 
 
 @action
+def limit_clients(scene: Scene, entity: str, limit: str) -> None:
+    """Set a quota, both as options of kafka-configs.sh; `revert` removes it."""
+    command = f"kafka-configs.sh --bootstrap-server {scene.tools.bootstrap} --alter {entity}"
+    scene.tools.demand_as_admin(f"{command} --add-config {limit}")
+    scene.undo.append(lambda: scene.tools.demand_as_admin(f"{command} --delete-config {limit.partition('=')[0]}"))
+
+
+@action
 def add_member(scene: Scene, kind: str, group: str, topic: str) -> None:
     """Start a member of a group, of a kind of `group_member`; `revert` ends it."""
     process = start_member(scene.bed, scene.cluster, kind, group, topic)
