@@ -1,5 +1,5 @@
 from kafka_audit.checks import ClusterView, Judgements, Severity, Status, gate_check
-from kafka_audit.checks.configuration.effective import Effective, unread_judgements
+from kafka_audit.checks.configuration.effective import Effective, each_broker
 from kafka_audit.checks.migration.common import already_migrated
 
 _KEY = "authorizer.class.name"
@@ -14,9 +14,8 @@ def authorizer_to_replace(view: ClusterView) -> Judgements:
         yield from none
         return
     effective = Effective(view)
-    for broker in effective.brokers:
-        if not effective.was_read(broker):
-            continue
+
+    def judged(broker: int) -> Judgements:
         setting = effective.settings.get(broker, _KEY)
         evidence = {"broker": broker, "who": f"broker {broker}", "authorizer": setting.value or "none", "fault": ""}
         if not setting.known:
@@ -28,4 +27,5 @@ def authorizer_to_replace(view: ClusterView) -> Judgements:
         else:
             evidence["fault"] = "stores its ACLs in ZooKeeper" if setting.value in _IN_ZOOKEEPER else "is not Kafka's own"
             yield view.judge(f"broker/{broker}", Status.FAIL, evidence)
-    yield from unread_judgements(effective)
+
+    yield from each_broker(effective, judged)
