@@ -6,7 +6,7 @@ address, its id and passwords; they are as it writes them, or not known.
 
 import difflib
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NoReturn
 
@@ -16,6 +16,7 @@ from kafka_audit.configuration.files import images, java, memory, setting_names,
 from kafka_audit.configuration.files.described import ADVERTISED_BY_BITNAMI, Described, is_placeholder
 from kafka_audit.configuration.files.java import PropertiesError, Property
 from kafka_audit.configuration.files.values_tree import MOST_NODES, Values
+from kafka_audit.configuration.files.yaml_nodes import YamlMapping
 from kafka_audit.model.linted import Remark
 from kafka_audit.model.package_yaml import package_yaml
 
@@ -85,7 +86,7 @@ class _ChartListener:
     line: int
 
 
-def bitnami_nodes(root: Mapping[str, yaml.Node], line: int, *, subchart: str = "") -> Iterator[Described]:
+def bitnami_nodes(root: YamlMapping, line: int, *, subchart: str = "") -> Iterator[Described]:
     """Yield the pods of the chart.
 
     Args:
@@ -157,10 +158,10 @@ def _of_other_charts(values: Values) -> Iterator[Remark]:
     brokers = 0 if values.text("controller.controllerOnly") == "true" else values.number("controller.replicaCount") or 0
     brokers += values.number("broker.replicaCount") or 0
     for topic in map(yaml_nodes.mapping, yaml_nodes.items(values.node("provisioning.topics"))):
-        factor = yaml_nodes.text(topic.get("replicationFactor")) or ""
+        factor = topic.text("replicationFactor") or ""
         if factor.isdecimal() and 0 < brokers < int(factor[:6]):
             text = f"the topic is not created: it is to have {factor[:6]} replicas, and brokers are {brokers}"
-            yield Remark(line=yaml_nodes.line(topic["replicationFactor"]), text=text)
+            yield Remark(line=topic.line("replicationFactor"), text=text)
 
 
 def refuse_older_chart(key: str, node: yaml.Node) -> NoReturn:
@@ -236,10 +237,10 @@ class _BitnamiRole:
         entry = yaml_nodes.mapping(node)
         return _ChartListener(
             role=f"extraListeners[{number}]",
-            name=yaml_nodes.text(entry.get("name")) or "",
-            port=yaml_nodes.text(entry.get("containerPort")) or "",
-            protocol=(yaml_nodes.text(entry.get("protocol")) or "").upper(),
-            client_auth=yaml_nodes.text(entry.get("sslClientAuth")) or "",
+            name=entry.text("name") or "",
+            port=entry.text("containerPort") or "",
+            protocol=(entry.text("protocol") or "").upper(),
+            client_auth=entry.text("sslClientAuth") or "",
             line=yaml_nodes.line(node),
         )
 
@@ -266,7 +267,7 @@ class _BitnamiRole:
         found = {}
         for key, value in self.values.entries(path).items():
             if isinstance(value, yaml.ScalarNode):
-                found[key] = Property(key, yaml_nodes.text(value) or "", yaml_nodes.line(value))
+                found[key] = yaml_nodes.setting(key, value)
             else:
                 self.unknown.add(key)
         return found
