@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from kafka_audit.configuration.files import bitnami_values, environment, old_values, setting_names, yaml_nodes
+from kafka_audit.configuration.files import bitnami_before_32, bitnami_values, environment, setting_names, yaml_nodes
 from kafka_audit.configuration.files.commands import Start, StartKind
 from kafka_audit.configuration.files.described import Described
 from kafka_audit.configuration.files.java import PropertiesError, Property
@@ -149,8 +149,8 @@ def _of_subcharts(root: YamlMapping) -> Sequence[Described] | None:
 
 
 def _of_chart(root: YamlMapping, line: int, subchart: str) -> Sequence[Described] | None:
-    if old_values.is_old(root, subchart) or (_is_bitnamis(root) and any(key in root for key in bitnami_values.OLDER)):
-        old = old_values.described_old_values(root, line, subchart)
+    if bitnami_before_32.is_old(root, subchart) or (_is_bitnamis(root) and any(key in root for key in bitnami_values.OLDER)):
+        old = bitnami_before_32.described_old_values(root, line, subchart)
         if old.properties:
             return (old,)
         if "auth" in root:
