@@ -49,7 +49,7 @@ def _variables(env: yaml.Node | None) -> tuple[Sequence[Property], Sequence[str]
         entry = yaml_nodes.mapping(item)
         given.append((entry.text("name") or "", entry.get("value") or item))
     values = [(name, yaml_nodes.mapping(node).get("value") or node) for name, node in given]
-    found = [yaml_nodes.setting(name, node) for name, node in values]
+    found = [yaml_nodes.as_property(name, node) for name, node in values]
     return found, [name for name, node in values if yaml_nodes.text(node) is None]
 
 

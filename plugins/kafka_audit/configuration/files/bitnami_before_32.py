@@ -70,10 +70,9 @@ def described_old_values(root: YamlMapping, line: int, subchart: str) -> Describ
             found[key], fields[key] = Property(key, text.removeprefix("_"), yaml_nodes.line(node)), field
     for field in _TEXTS:
         first = values.line(field) if getattr(values.node(field), "style", None) == "|" else values.line(field) - 1
-        for key, setting in java.parse_properties((yaml_nodes.text(values.node(field)) or "").encode()).items():
+        for key, setting in java.parse_properties((root.text(field) or "").encode()).items():
             found[key] = replace(setting, line=first + setting.line)
-    for item in yaml_nodes.items(values.node("extraEnvVars")):
-        variable = yaml_nodes.mapping(item)
+    for variable in root.mappings("extraEnvVars"):
         name, value = variable.text("name") or "", variable.text("value")
         if name.startswith("KAFKA_CFG_") and value is not None:
             key = name.removeprefix("KAFKA_CFG_").lower().replace("_", ".")

@@ -157,7 +157,7 @@ def _of_other_charts(values: Values) -> Iterator[Remark]:
             yield Remark(line=yaml_nodes.line(node), text=f"{key} is no value of the chart, {near[0]} is")
     brokers = 0 if values.text("controller.controllerOnly") == "true" else values.number("controller.replicaCount") or 0
     brokers += values.number("broker.replicaCount") or 0
-    for topic in map(yaml_nodes.mapping, yaml_nodes.items(values.node("provisioning.topics"))):
+    for topic in values.root.mappings("provisioning", "topics"):
         factor = topic.text("replicationFactor") or ""
         if factor.isdecimal() and 0 < brokers < int(factor[:6]):
             text = f"the topic is not created: it is to have {factor[:6]} replicas, and brokers are {brokers}"
@@ -227,7 +227,7 @@ class _BitnamiRole:
         )
 
     def _extra_nodes(self) -> list[yaml.Node]:
-        nodes = yaml_nodes.items(self.values.node("listeners.extraListeners"))
+        nodes = self.values.root.sequence("listeners", "extraListeners")
         if len(nodes) > _MOST_ENTRIES:
             raise PropertiesError(yaml_nodes.line(nodes[0]), f"has more than {_MOST_ENTRIES} listeners")
         return nodes
@@ -267,7 +267,7 @@ class _BitnamiRole:
         found = {}
         for key, value in self.values.entries(path).items():
             if isinstance(value, yaml.ScalarNode):
-                found[key] = yaml_nodes.setting(key, value)
+                found[key] = yaml_nodes.as_property(key, value)
             else:
                 self.unknown.add(key)
         return found
@@ -390,12 +390,8 @@ class _BitnamiRole:
         if mechanism == "PLAIN":
             if part in {"interbroker", "controller"}:
                 login.append(f'user_{values.text(f"sasl.{part}.user")}="{part}-password-placeholder"')
-            users = yaml_nodes.items(values.node("sasl.client.users"))[:_MOST_ENTRIES]
-            names = (
-                [(yaml_nodes.text(user) or "")[:_LONGEST_NAME] for user in users]
-                if values.node("sasl.client.users") is not None
-                else ["user1"]
-            )
+            users = values.root.texts("sasl", "client", "users")[:_MOST_ENTRIES]
+            names = ["user1"] if values.node("sasl.client.users") is None else [user[:_LONGEST_NAME] for user in users]
             login += [f'user_{name}="password-placeholder-{number}"' for number, name in enumerate(names)]
         return " ".join(login)
 

@@ -81,7 +81,7 @@ def _shared(values: Values) -> Iterator[Property]:
     for key, node in overrides.items():
         yield Property(_variable(key), yaml_nodes.text(node) or "", yaml_nodes.line(node))
     for name, node in values.entries("customEnv").items():
-        yield yaml_nodes.setting(name, node)
+        yield yaml_nodes.as_property(name, node)
 
 
 def _variable(key: str) -> str:

@@ -171,7 +171,7 @@ def _neighbour(service: str, body: YamlMapping, host: _Host) -> networks.Neighbo
         published=tuple(Property("ports", text, line) for text, line in ports),
         mounts=tuple(_mounts(body)),
         mounted_alone=body.keys().isdisjoint({"configs", "secrets", "build", "volumes_from"}),
-        container=None if node is None else yaml_nodes.setting("container_name", node),
+        container=None if node is None else yaml_nodes.as_property("container_name", node),
         awaits_well=frozenset(compose_file.names_of(body.get("depends_on"), healthy=True)),
         again=body.text("restart") not in {None, "no"} or "deploy" in body,
         awaits=frozenset(compose_file.names_of(body.get("depends_on"))),

@@ -118,11 +118,7 @@ def _note(root: YamlMapping, line: int, around: _GivenToContainers) -> None:
 
 def _identity(root: YamlMapping) -> tuple[str, str, str]:
     """Return kind, name and namespace of a resource, "" where it has none."""
-    metadata = root.mapping("metadata")
-    kind, name, namespace = (
-        yaml_nodes.text(node) or "" for node in (root.get("kind"), metadata.get("name"), metadata.get("namespace"))
-    )
-    return kind, name, namespace
+    return root.text("kind") or "", root.text("metadata", "name") or "", root.text("metadata", "namespace") or ""
 
 
 def _joined(parts: Sequence[_Part], around: _GivenToContainers) -> Iterator[Described]:
@@ -237,7 +233,7 @@ def _config_map(root: YamlMapping, kind: str, name: str) -> Iterator[Described |
         if is_brokers(found):
             names = setting_names.of_config_map(place := f"{inside}, {key}", release=release, cluster=cluster)
             yield ConfigText(namespace=namespace, name=name, broker=described(found, place, names))
-    variables = [yaml_nodes.setting(key, node) for key, node in data.items()]
+    variables = [yaml_nodes.as_property(key, node) for key, node in data.items()]
     broker = environment.described_broker(variables, inside=inside, release=release)
     if broker is not None:
         yield broker

@@ -64,7 +64,7 @@ def described_container(body: YamlMapping, workload: Workload) -> Iterator[Descr
     """Yield the broker of a container."""
     image = body.text("image")
     at = next((Property(key, "", body.line(key)) for key in ("command", "args") if key in body), Property("", "", 1))
-    start = commands.start_of("\n".join(yaml_nodes.text(part) or "" for part in _words(body)), at)
+    start = commands.start_of("\n".join([*body.texts("command"), *body.texts("args")]), at)
     if start is None:
         return
     variables, unknown, elsewhere = _variables(body, workload)
@@ -264,7 +264,7 @@ def _commands_of_probes(body: YamlMapping) -> Iterator[Property]:
     for key in ("startupProbe", "readinessProbe", "livenessProbe"):
         node = body.node(key, "exec", "command")
         if node is not None:
-            yield Property(key, " ".join(yaml_nodes.text(part) or "" for part in yaml_nodes.items(node)), yaml_nodes.line(node))
+            yield Property(key, " ".join(body.texts(key, "exec", "command")), yaml_nodes.line(node))
 
 
 def _mounts(body: YamlMapping, workload: Workload) -> Iterator[Mount]:

@@ -243,7 +243,7 @@ class _StrimziCluster:
 
     def _has_roles(self, pool: StrimziResource) -> bool:
         """Return whether a pool has a role; notes what the operator refuses."""
-        roles = [yaml_nodes.text(role) for role in pool.spec.sequence("roles")]
+        roles = pool.spec.texts("roles")
         refuses = f"Strimzi refuses node pool {pool.name[:60]}"
         if self.kraft and not roles:
             self._remark(pool.line, f"{refuses}: it has no role")
@@ -273,7 +273,7 @@ class _StrimziCluster:
         heap = both.text("jvmOptions", "-Xmx") or ""
         large = memory.heap_remarks(f"-Xmx{heap}", memory.limit_of_pod(both))
         self.remarks += [remark for remark in large if remark not in self.remarks]
-        roles = {yaml_nodes.text(role) for role in spec.sequence("roles")} if self.kraft else {"broker"}
+        roles = {*spec.texts("roles")} if self.kraft else {"broker"}
         return StrimziNode(
             number=number,
             pod=f"{owner}-{number}",
@@ -374,7 +374,7 @@ class _StrimziCluster:
             self._remark(line, f"not judged: authorization of type {(kind or 'unknown')[:40]}")
         users = [f"User:CN={self.resource.name}-{component},O=io.strimzi" for component in _COMPONENTS]
         users += ["User:CN=cluster-operator,O=io.strimzi"]
-        users += [f"User:{yaml_nodes.text(user) or ''}" for user in settings.sequence("superUsers")]
+        users += [f"User:{user}" for user in settings.texts("superUsers")]
         values = {"authorizer.class.name": name or "${authorizer}", "super.users": ";".join(users)}
         lines = {"super.users": yaml_nodes.line(settings.get("superUsers") or node)}
         return {key: Property(key, value, lines.get(key, line)) for key, value in values.items()}
@@ -390,7 +390,7 @@ class _StrimziCluster:
 def _ids_of(pool: StrimziResource) -> tuple[int, ...]:
     """Return the node IDs that a pool has already."""
     status = pool.root.mapping("status")
-    texts = islice((yaml_nodes.text(item) or "" for item in status.sequence("nodeIds")), _MOST_NODES)
+    texts = islice(status.texts("nodeIds"), _MOST_NODES)
     return tuple(sorted({int(text) for text in texts if _NUMBER.fullmatch(text)}))
 
 

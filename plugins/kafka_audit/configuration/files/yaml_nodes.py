@@ -81,7 +81,7 @@ def text(node: yaml.Node | None) -> str | None:
     return str(node.value) if isinstance(node, yaml.ScalarNode) and node.tag != _NULL else None
 
 
-def setting(key: str, node: yaml.Node) -> Property:
+def as_property(key: str, node: yaml.Node) -> Property:
     """Return a key with the scalar that is its value, "" for anything else, and its line."""
     return Property(key, text(node) or "", line(node))
 
