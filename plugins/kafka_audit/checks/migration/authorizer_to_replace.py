@@ -1,18 +1,14 @@
 from kafka_audit.checks import ClusterView, Judgements, Severity, Status, gate_check
 from kafka_audit.checks.configuration.effective import Effective, each_broker
-from kafka_audit.checks.migration.common import already_migrated
 
 _KEY = "authorizer.class.name"
 _STANDARD = "org.apache.kafka.metadata.authorizer.StandardAuthorizer"
 _IN_ZOOKEEPER = frozenset({"kafka.security.authorizer.AclAuthorizer", "kafka.security.auth.SimpleAclAuthorizer"})
 
 
-@gate_check(code="KA904", severity=Severity.MEDIUM)
+@gate_check(code="KA904", severity=Severity.MEDIUM, mode="zookeeper")
 def authorizer_to_replace(view: ClusterView) -> Judgements:
     """A broker's authorizer stores its ACLs in ZooKeeper, or is not Kafka's own."""
-    if none := tuple(already_migrated(view)):
-        yield from none
-        return
     effective = Effective(view)
 
     def judged(broker: int) -> Judgements:

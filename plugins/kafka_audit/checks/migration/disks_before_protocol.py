@@ -1,17 +1,13 @@
 from kafka_audit.checks import ClusterView, Judgements, Severity, Status, gate_check
 from kafka_audit.checks.configuration.effective import Effective, each_broker
 from kafka_audit.checks.configuration.versions import KEY
-from kafka_audit.checks.migration.common import already_migrated
 from kafka_audit.configuration.behaviour import behaviour
 from kafka_audit.configuration.starts.protocol_versions import version
 
 
-@gate_check(code="KA902", severity=Severity.HIGH)
+@gate_check(code="KA902", severity=Severity.HIGH, mode="zookeeper")
 def disks_before_protocol(view: ClusterView) -> Judgements:
     """A broker has several log dirs (JBOD), and the inter-broker protocol is older than 3.7-IV2."""
-    if none := tuple(already_migrated(view)):
-        yield from none
-        return
     effective = Effective(view)
 
     def judged(broker: int) -> Judgements:

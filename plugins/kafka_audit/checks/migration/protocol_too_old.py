@@ -1,17 +1,13 @@
 from kafka_audit.checks import ClusterView, Judgements, Severity, Status, gate_check
 from kafka_audit.checks.configuration.effective import Effective, commonest, each_broker
 from kafka_audit.checks.configuration.versions import KEY, offered_apis, unlike
-from kafka_audit.checks.migration.common import already_migrated
 from kafka_audit.configuration.behaviour import behaviour
 from kafka_audit.configuration.starts.protocol_versions import version
 
 
-@gate_check(code="KA901", severity=Severity.HIGH)
+@gate_check(code="KA901", severity=Severity.HIGH, mode="zookeeper")
 def protocol_too_old(view: ClusterView) -> Judgements:
     """Brokers run a version or use a protocol that cannot migrate to KRaft, or they run different versions."""
-    if none := tuple(already_migrated(view)):
-        yield from none
-        return
     documented, least = behaviour("migration_documented"), behaviour("migration_begins").first
     effective = Effective(view)
     offers = offered_apis(view)
