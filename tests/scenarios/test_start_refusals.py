@@ -7,12 +7,14 @@ import shutil
 import subprocess
 import time
 from contextlib import contextmanager
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
 from kafka_audit.cli import main
 from scenarios import beds
+from testbed.certificates import STORE_PASSWORD, Authority, Certificate
 from testbed.jars import java, kafka_jars
 
 pytestmark = [pytest.mark.bed, pytest.mark.scenario]
@@ -244,15 +246,45 @@ def keystore(broker, _):
         yield
 
 
-@contextmanager
-def untrusted(broker, _):
+def only_tls(broker, keystore, truststore, **settings):
     own_protocol = {
         "security__inter__broker__protocol": "SSL",
         "listeners": f"SSL://{broker.address}",
         "advertised__listeners": None,
     }
-    with properties(broker, **own_protocol, **stores(keystore=store(broker, "a"), truststore=store(broker, "b"))):
-        yield
+    return properties(broker, **own_protocol, **stores(keystore=keystore, truststore=truststore), **settings)
+
+
+def untrusted(broker, _):
+    return only_tls(broker, store(broker, "a"), store(broker, "b"))
+
+
+def certificate(wanted, **settings):
+    """Its certificate is of a CA that it trusts, and is not a right one."""
+
+    def broken(broker, _):
+        authority = Authority(data(broker).with_name("ca"))
+        pair = authority.issue("broker-2", (broker.host.address,), wanted)
+        keystore = {"location": str(pair.pkcs12), "password": STORE_PASSWORD, "type": "PKCS12"}
+        return only_tls(broker, keystore, {"location": str(authority.ca_file), "type": "PEM"}, **settings)
+
+    return broken
+
+
+def oauth(options="", handler=None):
+    """A second listener with OAUTHBEARER; `handler`: of its tokens, whose keys are read at a port where nothing listens."""
+    of_tokens = {
+        "listener__name__sasl_plaintext__oauthbearer__sasl__server__callback__handler__class": f"{OAUTH}.{handler}",
+        "sasl__oauthbearer__jwks__endpoint__url": "https://127.0.0.1:1/jwks",
+    }
+    return beside(
+        "SASL_PLAINTEXT",
+        listener__security__protocol__map=",".join(f"{name}:{name}" for name in ("PLAINTEXT", "SASL_PLAINTEXT"))
+        + ",CONTROLLER:PLAINTEXT",
+        sasl__enabled__mechanisms="OAUTHBEARER",
+        listener__name__sasl_plaintext__oauthbearer__sasl__jaas__config=f"{OAUTH}.OAuthBearerLoginModule required{options};",
+        **of_tokens if handler else {},
+    )
 
 
 KERBEROS = (
@@ -260,6 +292,7 @@ KERBEROS = (
 )
 DIGEST = 'Client { org.apache.zookeeper.server.auth.DigestLoginModule required username="a" password="b"; };'
 PLAIN = "org.apache.kafka.common.security.plain.PlainLoginModule"
+OAUTH = "org.apache.kafka.common.security.oauthbearer"
 REFUSALS = {
     "lost_and_found": (BOTH, lambda broker, _: folder(broker, "lost+found")),
     "strange_folder": (BOTH, lambda broker, _: folder(broker, "backup")),
@@ -300,7 +333,14 @@ REFUSALS = {
     "jmx_port_taken": (BOTH, jmx),
     "jvm_without_memory": (BOTH, lambda broker, _: heap(broker, "900g")),
     "kerberos_login": (ZOOKEEPER, lambda broker, _: gssapi(broker)),
+    "oauth_without_handler": (BOTH, oauth(' clientId="a" clientSecret="b"')),
+    "oauth_keys_unread": (("3.9.1",), oauth(handler="secured.OAuthBearerValidatorCallbackHandler")),
+    "oauth_url_not_allowed": (KRAFT, oauth(handler="OAuthBearerValidatorCallbackHandler")),
+    "class_missing: of a package that 4.0 renamed": (KRAFT, oauth(handler="secured.OAuthBearerValidatorCallbackHandler")),
     "peers_of_own_certificate": (ZOOKEEPER, untrusted),
+    "peers_of_own_certificate: expired": (ZOOKEEPER, certificate(Certificate(valid_for=timedelta(days=-1)))),
+    "peers_of_own_certificate: for servers alone": (
+        ZOOKEEPER, certificate(Certificate(for_servers=True), ssl__client__auth="required")),
     "zookeeper_login_at_start": (ZOOKEEPER, lambda broker, _: login_file(broker, DIGEST)),
     "not_a_voter": (KRAFT, changed(node__id="200")),
     "not_registered_in_time": (KRAFT, changed(

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from types import MappingProxyType
 
 from kafka_audit.checks import Check
 from kafka_audit.model.commands import Prose, prose
@@ -16,7 +17,7 @@ def remedy(check: Check, status: Status, evidence: Mapping[str, Value]) -> Prose
     needs = clean(as_text(evidence.get("needs", "none")))
     if status is Status.UNKNOWN and needs != "none":
         return (f"Needed: {needs}",)
-    return filled_page(what_to_do(check, as_text(evidence.get("advice", ""))), evidence)
+    return filled_page(what_to_do(check, evidence), evidence)
 
 
 def filled_page(page: str, evidence: Mapping[str, Value]) -> Prose:
@@ -37,11 +38,12 @@ def why_it_matters(check: Check | None) -> str:
     return "" if "{" in sentence else sentence
 
 
-def what_to_do(check: Check, advice: str = "") -> str:
+def what_to_do(check: Check, evidence: Mapping[str, Value] = MappingProxyType({})) -> str:
     """Return the `## What to do` section of a check's page as plain text: a paragraph is a line, list and code lines stay.
 
-    A page may have more sections, `## What to do: prepared`, of which the one that `advice` names follows; without it, none.
+    A page may have more sections, `## What to do: prepared`, of which the one that the evidence `advice` names follows.
     """
+    advice = as_text(evidence.get("advice", ""))
     titles = ["What to do", f"What to do: {advice}"] if advice else ["What to do"]
     sections = (
         re.search(rf"^## {re.escape(title)}\s*\n(.*?)(?=^## |\Z)", check.doc, re.MULTILINE | re.DOTALL) for title in titles

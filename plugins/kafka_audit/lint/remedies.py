@@ -77,7 +77,7 @@ def remedy_in_file(check: Check, finding: Finding, broker: Described, *, path: s
     if not finding.remedy:
         return ()
     if names.form is Form.PROPERTIES:
-        page = what_to_do(check)
+        page = what_to_do(check, finding.evidence)
         of_file = _TESTED in page and finding.status is Status.FAIL
         return filled_page(page.replace(_TESTED, _TESTS), {**finding.evidence, "file": path}) if of_file else finding.remedy
     if finding.status is Status.UNKNOWN and finding.evidence.get("needs"):
@@ -85,7 +85,7 @@ def remedy_in_file(check: Check, finding: Finding, broker: Described, *, path: s
     reported = {key: as_text(value) for key, value in finding.evidence.items()}
     key, steps = reported.get("key", ""), check.remedies.get(names.form)
     if steps is None:
-        page = _in_names(_with_keys(what_to_do(check), reported, version), names, version)
+        page = _in_names(_with_keys(what_to_do(check, finding.evidence), reported, version), names, version)
         remarks = [*_field(page, key, names, version), names.afterwards]
     else:
         parts = {**_PARTS, "{at}": names.below, "{field}": names.setting(key) if is_plain_word(key) else "FIELD"}

@@ -1,5 +1,6 @@
 from kafka_audit.checks import ClusterView, Judgement, Judgements, Severity, Status, check
 from kafka_audit.checks.gaps import NO_QUORUM, no_quorum
+from kafka_audit.cluster.releases import does
 from kafka_audit.cluster.voters import usual_voters
 from kafka_audit.model.addresses.voters import SERVERS, VOTERS, named_voters
 from kafka_audit.model.text import counted
@@ -32,6 +33,9 @@ def _of_voters(view: ClusterView, voters: tuple[int, ...], key: str | None = Non
     either = "no leader can be elected while either of them is down"
     even = f"{count - 1} voters tolerate the same number of failures ({spare})"
     evidence["why"] = even if spare else alone if count == 1 else either
+    nodes = {*view.settings.every_file, *view.inter_broker.brokers}
+    never = nodes and all(does(view, node, "tool_voters") is False for node in nodes)
+    evidence["advice"] = "static" if never else "dynamic"
     return view.judge("cluster", Status.FAIL, evidence, severity=Severity.LOW if spare else None)
 
 

@@ -149,10 +149,12 @@ def says(row: LogLine, party: str = "broker") -> str:
 
 
 def quoted(row: LogLine) -> str:
-    """Return a line with its log, its number of occurrences, its time, and its text."""
+    """Return a line with its log, its number of occurrences, its time, and its text, without that time where it is the same."""
     often = counted(row.since_start or row.matches, "time")
     since = "" if row.since_start is None else " since the start" if row.since_start else " before the start"
-    return f"{_log(row)}, {often}{since}, last {when(row)}: {clean(row.text, _QUOTED)}"
+    stamp, _, text = row.text.removeprefix("[").partition("] ")
+    text = text if f"{stamp.partition(',')[0]} UTC" == when(row) else row.text
+    return f"{_log(row)}, {often}{since}, last {when(row)}: {clean(text, _QUOTED)}"
 
 
 def _log(row: LogLine) -> str:
