@@ -116,7 +116,8 @@ def _steps(process: Process) -> Iterator[Step]:
     for step in process.fault.steps if process.fault else ():
         kind = next(key for key in ("see", "quick", "lasting", "do_not", "prove") if key in step)
         run = tuple(command(part, **values) for part in step.get("run", "").split("; ") if part)
-        yield Step(kind=kind, text=our_line(with_values(step[kind], values), 1000), commands=run, cost=step.get("cost"))
+        text = step[kind].removeprefix("Do not ") if kind == "do_not" else step[kind]  # as in stories: pages write it before it
+        yield Step(kind=kind, text=our_line(with_values(text, values), 1000), commands=run, cost=step.get("cost"))
 
 
 def at_the_controllers(case: Case, symptom: Finding) -> bool:
