@@ -143,9 +143,9 @@ class Processes:
 
     def is_gone(self, node: int) -> bool:
         """Return whether a node is seen to have no process: its port refuses connections, or its log has its end."""
-        return not self._runs(node) and (self._refuses(node) or (node in self.all and self.all[node].state in _GONE))
+        return not self.runs(node) and (self._refuses(node) or (node in self.all and self.all[node].state in _GONE))
 
-    def _runs(self, node: int) -> bool:
+    def runs(self, node: int) -> bool:
         """Return whether a node answers, or its leader sees it fetch the metadata log."""
         view, now = self._view, self._view.quorum.now
         answers = bool(view.views_of(node)) or any(row.answered_by == node for row in view.identities.values())
@@ -153,7 +153,7 @@ class Processes:
         return answers or node in view.followers or (node in now.replicas and behind is not None and node not in now.late)
 
     def _of(self, node: int) -> Process:
-        lines, runs = self._lines.get(node, ()), self._runs(node)
+        lines, runs = self._lines.get(node, ()), self.runs(node)
         if lines or runs:
             refuses, accepts = not runs and self._refuses(node), not runs and self._accepts(node)
             return process_by_log(node, self._view.party(node), lines, runs=runs, refuses=refuses, accepts=accepts)

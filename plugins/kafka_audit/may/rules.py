@@ -95,7 +95,8 @@ def _loss(asked: Asked) -> PartyLoss:
         msg = f"node {node} is no {asked.step.role}: it is {view.party(node)}"
         raise UsageError(msg)
     kind = CONTROLLER if node in view.controller_nodes else BROKER
-    known = node in view.known_brokers or node in view.quorum.now.fenced or asked.step.kind == "format"  # of a new node, too
+    known = node in {*view.known_brokers, *view.quorum.now.fenced, *view.quorum.now.replicas}
+    known |= asked.step.kind == "format"  # of a new node, too
     if kind == BROKER and not known and view.gap("topics") is None and view.gap("brokers") is None:
         msg = f"the cluster has no node {node}; it has {listing(sorted({*view.known_brokers, *view.controller_nodes}), 20)}"
         raise UsageError(msg)

@@ -148,7 +148,8 @@ def zookeeper_voters(view: ClusterView) -> Mapping[str, frozenset[str]]:
 
 def _may_be_down(view: ClusterView, broker: int) -> bool:
     """Return whether a broker that does not run is one of the cluster; before partitions were measured any may be."""
-    return LossEffect not in view.differences.rows or broker in view.known_brokers
+    replicates = broker in view.quorum.now.replicas  # in a role that is not known
+    return LossEffect not in view.differences.rows or broker in view.known_brokers or replicates
 
 
 def _nodes(view: ClusterView, name: str, nodes: set[int]) -> PartyLoss:

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from kafka_audit.cluster.held_up_by import held_up_by
+from kafka_audit.cluster.processes import Processes
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.text import counted
 from kafka_audit.what_if.losses import PartyLoss
@@ -26,7 +27,7 @@ class NotKnown:
 def still_runs(view: ClusterView, node: int) -> bool:
     """Return whether anything shows that a node runs, registered or not: it answers, or fetches the metadata log."""
     answers = any(row.broker_id == node for row in view.held_views)
-    return node in view.brokers or node in view.unlisted or node in view.followers or answers
+    return node in view.brokers or node in view.unlisted or answers or view.derived(Processes).runs(node)
 
 
 START, REJOIN, WAIT, REACH = "start", "rejoin", "wait", "reach"

@@ -236,6 +236,7 @@ def formatting(view: ClusterView, broker: int, loss: Answer) -> Iterator[Objecti
 def _whose_disk(view: ClusterView, node: int) -> Iterator[Objection]:
     """Yield that a node runs or hangs, with its disk; and what ended it, where an empty disk does not repair that."""
     process, who, runs = _process(view, node), view.party(node), still_runs(view, node)
+    all_read = not view.gap("topics") and not view.gap("brokers")
     ended, fault = process.state in {ProcessState.REFUSED, ProcessState.LOOPS, ProcessState.ENDED}, process.fault
     if runs or process.accepts or process.state in _WITH_DISK:
         why = f"node {node} runs" if runs else process.sentence(who)
@@ -248,7 +249,7 @@ def _whose_disk(view: ClusterView, node: int) -> Iterator[Objection]:
         yield not_now(f"{process.sentence(who)}. {next(forbidden, 'An empty disk does not repair it')}", _repair(process))
     elif process.state is ProcessState.UNKNOWN and node in view.controller_nodes:
         yield unknown_whether(f"whether {who} still runs: {process.error}", process.needs or f"a look at {who}")
-    elif not view.kraft and (process.state is ProcessState.NEVER_STARTED or node not in view.known_brokers):
+    elif not view.kraft and (process.state is ProcessState.NEVER_STARTED or (all_read and node not in view.known_brokers)):
         waits = "nothing: with ZooKeeper a new broker makes its log dirs itself"
         yield not_now(f"nothing shows that there is a {who}", waits)
     else:
