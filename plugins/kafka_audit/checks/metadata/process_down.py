@@ -45,6 +45,10 @@ def process_down(view: ClusterView) -> Judgements:
             }
             evidence["headline"] = our_line(summary(stopping[resource]), _QUOTED)
             yield view.judge(resource, Status.FAIL, evidence, severity=Severity.MEDIUM)
+        elif process.state in _UP and process.stops is not None and view.kraft and node in view.quorum.now.late:
+            evidence |= {"state": "does not end", "cause": "stop_without_controller", "since": clean(process.stops.written or "")}
+            evidence["headline"] = f"{start_upper(party)} was asked to stop, and does not end: it does not follow the controllers"
+            yield view.judge(resource, Status.FAIL, evidence, severity=Severity.MEDIUM)
         elif process.state in _UP and process.stops is not None and not all_waiting_known(view):
             yield view.unknown(resource, "it was asked to stop; what it leads was not read", "the states of partitions", evidence)
         elif process.state in _UP:
