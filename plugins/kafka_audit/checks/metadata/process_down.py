@@ -37,6 +37,10 @@ def process_down(view: ClusterView) -> Judgements:
             evidence |= {"state": ProcessState.LOOPS.value, "cause": _LOOPS, "since": again[resource].since}
             evidence["headline"] = f"{start_upper(party)} starts again and again: it registers anew in each audit"
             yield view.judge(resource, Status.FAIL, evidence)
+        elif process.state in _UP and process.stops is not None and view.kraft and node in view.quorum.now.late:
+            evidence |= {"state": "does not end", "cause": "stop_without_controller", "since": clean(process.stops.written or "")}
+            evidence["headline"] = f"{start_upper(party)} was asked to stop, and does not end: it does not follow the controllers"
+            yield view.judge(resource, Status.FAIL, evidence, severity=Severity.MEDIUM)
         elif process.state in _UP and resource in stopping:
             evidence |= {
                 "state": "is stopping",
@@ -44,10 +48,6 @@ def process_down(view: ClusterView) -> Judgements:
                 "since": process.stops and clean(process.stops.written or ""),
             }
             evidence["headline"] = our_line(summary(stopping[resource]), _QUOTED)
-            yield view.judge(resource, Status.FAIL, evidence, severity=Severity.MEDIUM)
-        elif process.state in _UP and process.stops is not None and view.kraft and node in view.quorum.now.late:
-            evidence |= {"state": "does not end", "cause": "stop_without_controller", "since": clean(process.stops.written or "")}
-            evidence["headline"] = f"{start_upper(party)} was asked to stop, and does not end: it does not follow the controllers"
             yield view.judge(resource, Status.FAIL, evidence, severity=Severity.MEDIUM)
         elif process.state in _UP and process.stops is not None and not all_waiting_known(view):
             yield view.unknown(resource, "it was asked to stop; what it leads was not read", "the states of partitions", evidence)
