@@ -85,15 +85,13 @@ def _is_address(text: str) -> bool:
 
 
 def _answering(view: ClusterView) -> str:
-    """Return the address of a broker that answers, the one whose last answer lists most brokers; a placeholder if none does.
+    """Return the address of a broker that answers, the one that lists most brokers; a placeholder if none does.
 
-    In a second sample only some are asked again. One that does not follow the controllers lists what was.
+    One that does not follow the controllers lists what was.
     """
-    rows = [row for row in view.of(BrokerView) if row.broker_id >= 0 and _is_address(row.address)]
-    newest = {row.broker_id: row for row in sorted(rows, key=lambda row: -row.sample)[::-1]}
-    late, silent = view.quorum.now.late, view.reads.silent_brokers
-    heard = [row for row in newest.values() if f"broker/{row.broker_id}" not in silent]
-    best = min(heard, key=lambda row: (row.broker_id in late, -row.brokers_listed, row.broker_id), default=None)
+    rows = [row for row in view.newest(BrokerView) if row.broker_id >= 0 and _is_address(row.address)]
+    late = view.quorum.now.late
+    best = min(rows, key=lambda row: (row.broker_id in late, -row.brokers_listed, row.broker_id), default=None)
     return _ANY_BROKER if best is None else best.address
 
 
