@@ -159,7 +159,7 @@ def without_zookeeper(view: ClusterView) -> Iterator[Objection]:
 
 def without_controller(view: ClusterView, node: int) -> Iterator[Objection]:
     """Yield that a broker does not follow the controllers, without which neither its start nor its stop ends (KRaft)."""
-    if not view.kraft or node not in view.known_brokers or node in view.quorum.now.voters:
+    if not view.kraft or node not in view.known_brokers:
         return
     gap = quorum_gap(view)
     if gap is not None:
@@ -247,7 +247,7 @@ def _whose_disk(view: ClusterView, node: int) -> Iterator[Objection]:
     elif ended and fault is not None and not fault.empties:
         forbidden = (with_values(step["do_not"], process.values) for step in fault.steps if "do_not" in step)
         yield not_now(f"{process.sentence(who)}. {next(forbidden, 'An empty disk does not repair it')}", _repair(process))
-    elif process.state is ProcessState.UNKNOWN and node in view.controller_nodes:
+    elif node in view.controller_nodes and not view.derived(Processes).is_gone(node):
         yield unknown_whether(f"whether {who} still runs: {process.error}", process.needs or f"a look at {who}")
     elif not view.kraft and (process.state is ProcessState.NEVER_STARTED or (all_read and node not in view.known_brokers)):
         waits = "nothing: with ZooKeeper a new broker makes its log dirs itself"
