@@ -65,10 +65,11 @@ def lost_with_the_disk(case: Case) -> StoryFacts:
     loss = _loss(case.view, broker)
     paths = [root.resource.log_dir or "" for root in case.roots if root.code == "KA501"]
     pinned = next((root for root in case.roots if root.code == "KA506"), None)
-    moved = pinned.number("count") if pinned else 0
+    without = frozenset(key for key, leader in loss.offline.items() if leader is None or leader < 0)
+    moved = max(0, pinned.number("count") - len(loss.led & without)) if pinned else 0
     # ListOffsets may not have been answered: the states of partitions show as well what waits for the broker.
     waiting = waiting_for(case.view, broker)
-    leaderless = len(waiting.union(key for key, leader in loss.offline.items() if leader is None or leader < 0))
+    leaderless = len(waiting | without)
     consumers, unread = _readers(case, _moved_partitions(case, broker, loss))
     return StoryFacts(
         facts={
