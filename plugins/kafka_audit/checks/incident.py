@@ -9,10 +9,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from kafka_audit.checks import ClusterView, Confidence, Status
+from kafka_audit.checks import ClusterView, Confidence, Severity, Status
 from kafka_audit.cluster.answers.reads import observer_name
 from kafka_audit.cluster.held_up_by import held_up_by
 from kafka_audit.cluster.listeners.endpoints import AdvertisedEndpoint
+from kafka_audit.cluster.processes import Processes, ProcessState
 from kafka_audit.faults.edges import OwnView
 from kafka_audit.faults.facts import facts_of
 from kafka_audit.faults.serve_edges import NETWORK, ServeEdge, ServeEdges
@@ -20,6 +21,10 @@ from kafka_audit.faults.solver import Diagnosis
 from kafka_audit.model.finding import CHANGES, Change, Evidence, Finding, Resource
 from kafka_audit.model.tables import SourceRead
 from kafka_audit.model.text import brokers, clean, counted, listing, ranges
+
+
+_AWAY = ("KA113", "KA116")
+"""Checks by which a node is missing: it has no registration, or its process does no work."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,6 +72,17 @@ class Case:
             )
             self.shared["empty"] = frozenset(finding.resource.broker for finding in empty if finding.resource.broker is not None)
         return self.shared["empty"]
+
+    @property
+    def down(self) -> frozenset[int]:
+        """Nodes that are not there, or do no work, by their own failures; what waits for them waits for no other party."""
+        if "down" not in self.shared:
+            away = (f for f in self.findings if f.code in _AWAY and f.status is Status.FAIL and f.severity >= Severity.HIGH)
+            nodes = {node for f in away if (node := f.resource.broker if f.code == _AWAY[0] else f.number("node")) is not None}
+            waiting = (ProcessState.RUNS, ProcessState.STARTING)  # they may wait for others themselves
+            known = self.view.derived(Processes).all
+            self.shared["down"] = frozenset(node for node in nodes if node not in known or known[node].state not in waiting)
+        return self.shared["down"]
 
     @property
     def by_controller(self) -> bool:

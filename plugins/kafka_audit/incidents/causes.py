@@ -24,7 +24,10 @@ _STOPPED = 3
 
 
 def incidents(view: ClusterView, findings: Sequence[Finding], changes: Sequence[Change]) -> tuple[Incident, ...]:
-    """Return the incidents of an audit, worst first; of equal severity what fails now is before what only fails later.
+    """Return the incidents of an audit, worst first.
+
+    Of equal severity what fails now is before what only fails later, and what stops the whole cluster, in which the steps of
+    others may fail as well, before what stops a part of it.
 
     Every unmuted FAIL of HIGH and above is in exactly one of them.
 
@@ -33,8 +36,8 @@ def incidents(view: ClusterView, findings: Sequence[Finding], changes: Sequence[
     """
     tools = Tools.of(view)
     stories = _stories(view, findings, changes)
-    found = [(_incident(case, story, cause, tools), _fails_later(case)) for case, story, cause in stories]
-    order = sorted(found, key=lambda one: (-one[0].severity, one[1], -len(one[0].findings), one[0].headline))
+    found = [(_incident(case, story, cause, tools), (_fails_later(case), not _stops_all(case))) for case, story, cause in stories]
+    order = sorted(found, key=lambda one: (-one[0].severity, *one[1], -len(one[0].findings), one[0].headline))
     return tuple(incident for incident, _ in order if incident.findings)
 
 
@@ -42,6 +45,12 @@ def _fails_later(case: Case) -> bool:
     """Return whether nothing of a case fails now: only a restart or a loss would."""
     checks = catalogue()
     return all(one.code in checks and "later" in checks[one.code].stops for one in case.explained)
+
+
+def _stops_all(case: Case) -> bool:
+    """Return whether its cause stops what the whole cluster does."""
+    checks = catalogue()
+    return any(root.code in checks and "cluster" in checks[root.code].stops for root in case.roots)
 
 
 def _stories(view: ClusterView, findings: Sequence[Finding], changes: Sequence[Change]) -> Iterator[tuple[Case, Story, str]]:
