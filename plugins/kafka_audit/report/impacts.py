@@ -114,6 +114,8 @@ def _add_place(hurt: dict[str, _Hurt], place: tuple[str, int], functions: Sequen
     for function in functions:
         # Clients do not write to Kafka's own topics: their brokers do, for groups and transactions.
         own = _OF_COORDINATORS.get(place[0]) if function != "replicate" else None
+        if own is None and held is not None and function != "replicate":
+            continue  # share groups, whose names no impact has: the text of the incident says that they stop
         found = hurt.setdefault(own or function, _Hurt())
         found.partitions[place] = None
         if own == "commit_offsets" and held is not None and held.known:
