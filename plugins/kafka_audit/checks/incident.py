@@ -8,6 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from types import MappingProxyType
 
 from kafka_audit.checks import ClusterView, Confidence, Severity, Status
 from kafka_audit.cluster.answers.reads import observer_name
@@ -19,6 +20,7 @@ from kafka_audit.faults.facts import facts_of
 from kafka_audit.faults.serve_edges import NETWORK, ServeEdge, ServeEdges
 from kafka_audit.faults.solver import Diagnosis
 from kafka_audit.model.finding import CHANGES, Change, Evidence, Finding, Resource
+from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.tables import SourceRead
 from kafka_audit.model.text import brokers, clean, counted, listing, ranges
 
@@ -145,10 +147,34 @@ def connection_opens(symptom: Finding) -> bool:
 def in_partitions_of(case: Case, symptom: Finding) -> bool:
     """Explain a partition that one of the case's brokers leads or holds up."""
     key = symptom.resource.topic_partition
+    if symptom.code == "KA001":
+        return _waits_for_partitions(case, symptom)
     if key is None:
         return at_the_broker(case, symptom)
     state = case.view.partitions.state(*key)
     return state is not None and not {state.leader, *held_up_by(case.view, *key)}.isdisjoint(case.brokers)
+
+
+_ASKED_OF = MappingProxyType(
+    {"DescribeShareGroupOffsets": "__share_group_state", "DescribeTransactions": "__transaction_state"}
+)
+"""Reads that a broker answers by what is in a topic of Kafka's own."""
+
+
+def unanswered(case: Case, symptom: Finding) -> frozenset[str]:
+    """Return what a broker that answered for the rest left without an answer, until the time-out; nothing where it failed otherwise."""
+    broker = symptom.resource.broker
+    if broker is None or not case.view.views_of(broker):
+        return frozenset()
+    failed = [read for read in case.view.last_reads if read.observer == f"broker:{broker}" and read.outcome == "failed"]
+    timed_out = all(read.failure is ReadFailure.TIMEOUT for read in failed)
+    return frozenset(read.operation for read in failed) if timed_out else frozenset()
+
+
+def _waits_for_partitions(case: Case, symptom: Finding) -> bool:
+    topics = {_ASKED_OF.get(operation.split(" ")[0]) for operation in unanswered(case, symptom)}
+    offline = (finding for finding in case.findings if finding.code == "KA601" and finding.resource.topic in topics)
+    return bool(topics) and None not in topics and any(in_partitions_of(case, finding) for finding in offline)
 
 
 _TOLD_ALONE = 3

@@ -55,6 +55,12 @@ def reconnect_commands(reads: Iterable[SourceRead], limit: int = 5) -> tuple[Com
     return connect_commands_to(read.target for read in reads)[:limit]
 
 
+def srvr_commands(members: Iterable[str], limit: int = 5) -> tuple[Command, ...]:
+    """Return what asks servers of ZooKeeper for their state: one that hangs takes the connection, so a deadline ends it."""
+    places = [place for member in members for place in addresses_of(member)][:limit]
+    return tuple(command("echo srvr | nc -w 3 {host} {port}", host=host, port=port) for host, port in places)
+
+
 def connect_commands_to(texts: Iterable[str]) -> tuple[Command, ...]:
     """Return one `nc` for each address in these texts, connection strings taken apart."""
     return _connections(dict.fromkeys(address for text in texts for address in addresses_of(text)))
@@ -96,7 +102,8 @@ def last_in_sync(case: Case, them: str) -> tuple[Step, ...]:
             "See which brokers hold every acknowledged record. With eligible leader replicas (Kafka 4.0 and later) a broker in "
             "`Elr` does, although the ISR does not list it: start it first."
         )
-    eligible = {broker for row in case.view.newest(EligibleReplicas) if row.leader is None for broker in row.eligible}
+    waited_for = {broker for row in case.view.newest(EligibleReplicas) if row.leader is None for broker in row.eligible}
+    eligible = waited_for - set(case.view.brokers)  # one that is in service would lead if it could
     if eligible:
         text += f" Here: {brokers(eligible)}."
     commands = (command("kafka-topics.sh --bootstrap-server BROKER:9092 --describe --unavailable-partitions"),)

@@ -162,7 +162,7 @@ def _raised(case: Case, findings: Sequence[Finding]) -> str:
     if worst is None or worst.severity <= own or worst.code == case.roots[0].code:
         return ""
     name = worst.name.replace("_", " ")
-    return f"{case.roots[0].code} alone is {own.name}; {worst.code} ({name}) makes it {worst.severity.name}."
+    return f"{worst.severity.name} because of {worst.code} ({name})."
 
 
 def _written(step: Step, tools: Tools) -> Step:

@@ -45,8 +45,8 @@ from kafka_audit.words.sentences import holds
 VIEW = ("KA101", "KA102", "KA103", "KA104", "KA105", "KA106", "KA107", "KA108", "KA202")
 """What shows in a broker's own view, and is about the broker that was asked."""
 
-REPLICATION = ("KA503", "KA601", "KA602", "KA603", "KA604", "KA618")
-"""What partitions suffer when a broker of theirs is away."""
+REPLICATION = ("KA001", "KA503", "KA601", "KA602", "KA603", "KA604", "KA618")
+"""What partitions suffer when a broker of theirs is away, and who asks for what is in them."""
 
 Where = Callable[[Case, Finding], bool]
 

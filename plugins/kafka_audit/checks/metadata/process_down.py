@@ -93,10 +93,19 @@ def how_it_went(case: Case) -> StoryFacts:
         "start": last_in_sync(case, them) if any(waiting_for(view, process.node) for process in found) else (),
         "leaderless": len(frozenset().union(*(waiting_for(view, process.node) for process in found))),
         "spare": next((other.text("spare") for other in case.explained if other.code == "KA209"), ""),
+        "after": _comes_first(case) if first.node not in view.controller_nodes else "",
         "is_controller": first.node in view.controller_nodes,
         "far": "; ".join(how_far(row) for row in progress_of(view).of_kind("recovery") if row.parties[0] in resources),
     }
     return StoryFacts(facts=facts, evidence=tuple(_quotes(case, found)))
+
+
+def _comes_first(case: Case) -> str:
+    """Return what must be there before a broker can start and before an ISR changes, where it is gone; "" where it is not."""
+    failed = {f.code for f in case.findings if f.status is Status.FAIL and f.severity is Severity.CRITICAL}
+    if case.view.kraft:
+        return "a controller leads" if "KA201" in failed else ""
+    return "ZooKeeper answers" if "KA802" in failed and not case.view.zookeeper_read else ""
 
 
 def _quotes(case: Case, found: list[Process]) -> Iterator[Evidence]:
