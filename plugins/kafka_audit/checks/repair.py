@@ -23,6 +23,14 @@ def connect_commands(endpoints: tuple[AdvertisedEndpoint, ...], limit: int = 10)
     return _connections((e.host, e.port) for e in endpoints[:limit])
 
 
+def handshake_commands(endpoints: Iterable[AdvertisedEndpoint]) -> tuple[Command, ...]:
+    """Return what shows the handshake and the certificate at each endpoint: where a connection opens, `nc` says nothing more."""
+    return tuple(
+        command("echo | openssl s_client -connect {address} -servername {host} -verify_hostname {host}", address=e.address, host=e.host)
+        for e in endpoints
+    )
+
+
 def advertise(case: Case, *broken: tuple[AdvertisedEndpoint, str]) -> tuple[Line, ...]:
     """Return the whole setting of one broker with addresses replaced: Kafka no longer advertises what it does not contain.
 
