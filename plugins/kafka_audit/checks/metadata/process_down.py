@@ -156,5 +156,5 @@ def _steps(process: Process) -> Iterator[Step]:
 
 def are_all_missing(case: Case, symptom: Finding) -> bool:
     """Explain that fewer brokers are registered than expected, where these are all that are missing."""
-    missing = {f.resource.broker for f in case.findings if f.code == symptom.code and f.status is Status.FAIL} - {None}
-    return symptom.resource.name == "cluster" and missing <= {*case.brokers}
+    failed = (f for f in case.findings if f.code == symptom.code and f.status is Status.FAIL and not f.evidence.get("never"))
+    return symptom.resource.name == "cluster" and {f.resource.broker for f in failed} - {None} <= {*case.brokers}
