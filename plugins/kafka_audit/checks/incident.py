@@ -24,7 +24,6 @@ from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.tables import SourceRead
 from kafka_audit.model.text import brokers, clean, counted, listing, ranges
 
-
 _AWAY = ("KA113", "KA116")
 """Checks by which a node is missing: it has no registration, or its process does no work."""
 
@@ -155,14 +154,12 @@ def in_partitions_of(case: Case, symptom: Finding) -> bool:
     return state is not None and not {state.leader, *held_up_by(case.view, *key)}.isdisjoint(case.brokers)
 
 
-_ASKED_OF = MappingProxyType(
-    {"DescribeShareGroupOffsets": "__share_group_state", "DescribeTransactions": "__transaction_state"}
-)
+_ASKED_OF = MappingProxyType({"DescribeShareGroupOffsets": "__share_group_state", "DescribeTransactions": "__transaction_state"})
 """Reads that a broker answers by what is in a topic of Kafka's own."""
 
 
 def unanswered(case: Case, symptom: Finding) -> frozenset[str]:
-    """Return what a broker that answered for the rest left without an answer, until the time-out; nothing where it failed otherwise."""
+    """Return the questions that a broker which gave its view left without an answer; nothing where one failed otherwise."""
     broker = symptom.resource.broker
     if broker is None or not case.view.views_of(broker):
         return frozenset()

@@ -26,7 +26,11 @@ def connect_commands(endpoints: tuple[AdvertisedEndpoint, ...], limit: int = 10)
 def handshake_commands(endpoints: Iterable[AdvertisedEndpoint]) -> tuple[Command, ...]:
     """Return what shows the handshake and the certificate at each endpoint: where a connection opens, `nc` says nothing more."""
     return tuple(
-        command("echo | openssl s_client -connect {address} -servername {host} -verify_hostname {host}", address=e.address, host=e.host)
+        command(
+            "echo | openssl s_client -connect {address} -servername {host} -verify_hostname {host}",
+            address=e.address,
+            host=e.host,
+        )
         for e in endpoints
     )
 

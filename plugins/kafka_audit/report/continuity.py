@@ -72,13 +72,16 @@ class Continuity:
                 yield from ((part, True) for part in self._nodes_ended(earlier, cause))
                 continue
             # What shows the same fault may fail for another reason: then it is a symptom of that.
-            became = [self._now.get(key) for key in sorted(cause) if key[0] == earlier.cause] or [self._now.get(key) for key in cause]
+            keys = {key for key in cause if key[0] == earlier.cause} or cause
+            became = [self._now.get(key) for key in keys]
             if not any(f is not None and f.status is Status.FAIL for f in became):
                 yield earlier, bool(became) and all(f is None or is_over(f) for f in became)
 
     def _nodes_ended(self, earlier: Unresolved, cause: set[_Key]) -> Iterable[EarlierIncident]:
         """Yield what is over of an incident at several brokers or controllers, each as the finding said it."""
-        named = {key: name for name in earlier.findings if (key := self.before.names.get(name)) in cause and key[0] == earlier.cause}
+        named = {
+            key: name for name in earlier.findings if (key := self.before.names.get(name)) in cause and key[0] == earlier.cause
+        }
         nodes = {key: Resource.of(key[1]) for key in named}
         by_node = {node.root: key for key, node in sorted(nodes.items()) if node.is_of_broker or node.controller is not None}
         for key in by_node.values() if len(by_node) > 1 else ():

@@ -15,7 +15,6 @@ from kafka_audit.model.commands import command
 from kafka_audit.model.finding import Evidence, Finding, Resource, Step
 from kafka_audit.model.text import brokers, clean, counted
 
-
 _PLANNED = 5
 """Partitions that a plan names."""
 

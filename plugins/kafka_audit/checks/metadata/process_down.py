@@ -133,8 +133,12 @@ def revivals(view: ClusterView, dead: Sequence[Process]) -> Iterator[Step]:
         at = remark("on the host of {role} {node}", **dict(zip(("role", "node"), who.split(" "), strict=True)))
         start = command("kafka-server-start.sh -daemon server.properties")
         if process.state is ProcessState.HUNG:
-            text = f"End {who}, which hangs: a normal stop does not. Then start it. If it is suspended (STAT T), let it go on instead."
-            yield Step(kind="quick", text=text, commands=(at, command("kill -9 PID"), start, remark("or, if it is suspended"), command("kill -CONT PID")))
+            text = f"End {who}, which hangs: a normal stop does not. Then start it. A suspended one (STAT T) may go on instead."
+            yield Step(
+                kind="quick",
+                text=text,
+                commands=(at, command("kill -9 PID"), start, remark("or, if it is suspended"), command("kill -CONT PID")),
+            )
         elif process.state in {ProcessState.KILLED, ProcessState.STOPPED}:
             yield Step(kind="quick", text=f"Start {who}, which {process.state.value}.", commands=(at, start))
         elif process.fault is not None:

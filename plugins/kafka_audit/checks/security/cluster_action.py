@@ -65,7 +65,8 @@ def _sure(facts: Facts, known: ClusterActionResult, left: Sequence[Pair]) -> Clu
     if known.symptom is not None and lines:
         named = next((line.detail for line in lines if SIGNS[line.signature].names_principal and line.detail), None)
         shown = tuple(
-            _from_its_host(facts, replace(pair, name=named) if named and pair.name == UNKNOWN_PRINCIPAL else pair) for pair in left
+            _from_its_host(facts, replace(pair, name=named) if named and pair.name == UNKNOWN_PRINCIPAL else pair)
+            for pair in left
         )
         return replace(known, pairs=shown, accepted=None, why=says(lines[0]))
     if certain and known.accepted is not None:
