@@ -1,4 +1,5 @@
 from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check, log_quotes
+from kafka_audit.checks.controller.quorum_incidents import needs_a_controller
 from kafka_audit.checks.incident import Case, StoryFacts
 from kafka_audit.cluster.features import KRAFT_VERSION, METADATA_VERSION
 from kafka_audit.compare.addresses import address_text
@@ -47,9 +48,9 @@ def _level(view: ClusterView) -> int | None:
     return None if metadata is None or metadata.finalized is None else 0
 
 
-def without_candidate(case: Case, _symptom: Finding) -> bool:
+def without_candidate(case: Case, symptom: Finding) -> bool:
     """Explain, where the quorum has no leader, what that leads to."""
-    return _no_leader(case)
+    return _no_leader(case) and needs_a_controller(case, symptom)
 
 
 def _no_leader(case: Case) -> bool:
