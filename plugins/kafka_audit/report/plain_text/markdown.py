@@ -10,7 +10,7 @@ from kafka_audit.model.text import clean, counted, our_line
 from kafka_audit.report import remedies, state, unknowns
 from kafka_audit.report.impacts import who_is_hurt
 from kafka_audit.report.left_behind import left_behind
-from kafka_audit.report.on_its_way import SHOWN, progress_lines
+from kafka_audit.report.on_its_way import SHOWN, progress_lines, shown_rows
 from kafka_audit.report.parties import agreement, matrix
 from kafka_audit.report.parties.quorum import quorum_text
 from kafka_audit.report.parties.views import NOT_ASKED, who
@@ -84,11 +84,12 @@ def _lines(document: Report) -> Iterator[str]:
 
 
 def _on_its_way(document: Report) -> Iterator[str]:
-    if document.progress:
+    rows = shown_rows(document.progress)
+    if rows:
         yield from ("", "## On its way", "", "| | What | Since |", "|---|---|---|")
-    for line in progress_lines(document.progress[:SHOWN]):
+    for line in progress_lines(rows[:SHOWN]):
         yield f"| `{line.bar}` {line.word} | {escaped(line.text)} | {escaped(line.note)} |"
-    more = len(document.progress[SHOWN:]) + document.progress_omitted
+    more = len(rows[SHOWN:]) + document.progress_omitted
     if more:
         yield from ("", f"and {more} more, in findings.json.")
 
