@@ -15,6 +15,7 @@ from kafka_audit.model.tables import CopiedReplica, LeadershipAnswer, Reassignme
 from kafka_audit.model.text import brokers
 from kafka_audit.progress.rule import Observed
 
+THROTTLE = "a replication throttle"
 _NEEDS = "DescribeLogDirs in two audits (Describe on Cluster)"
 _Partition = tuple[str, int]
 _Sizes = Mapping[_Partition, Mapping[int, int]]
@@ -116,7 +117,7 @@ class Copies:
             return f"{brokers(gone)}, {'which is' if len(gone) == 1 else 'which are'} not registered"
         topics = {topic for topic, _ in partitions}
         if self._throttled.intersection(topics):
-            return "a replication throttle"
+            return THROTTLE
         return ""
 
     @cached_property

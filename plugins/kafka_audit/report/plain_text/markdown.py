@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from kafka_audit.cluster.answers.reads import observer_name
 from kafka_audit.model import quoting
+from kafka_audit.model.commands import Prose
 from kafka_audit.model.report import CodeGroup, Report, ReportedIncident, ReportedStep, ReportedViews
 from kafka_audit.model.text import clean, counted, our_line
 from kafka_audit.report import remedies, state, unknowns
@@ -104,7 +105,7 @@ def _agreed(document: Report) -> Iterator[str]:
 def _left_behind(document: Report) -> Iterator[str]:
     found = left_behind(document)
     yield from ("", "## Left behind", "") if found else ()
-    yield from (f"- {escaped(row.message)} ({row.code}). {escaped(row.breaks)} {escaped(row.remove)}" for row in found)
+    yield from (f"- {escaped(row.message)} ({row.code}). {escaped(row.breaks)} {_sentences(row.remove)}" for row in found)
 
 
 def _next_failure(document: Report) -> Iterator[str]:
@@ -173,7 +174,10 @@ def _explained(groups: Sequence[CodeGroup]) -> Iterator[str]:
 
 
 def _step_text(step: ReportedStep) -> str:
-    text = remedies.step_text(step)
+    return _sentences(remedies.step_text(step))
+
+
+def _sentences(text: str | Prose) -> str:
     shown = quoting.written(text, words=markdown_prose, span=quoting.markdown_span, line=quoting.markdown_span)
     return " ".join(shown.split("\n"))
 

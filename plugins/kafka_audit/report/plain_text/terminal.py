@@ -333,7 +333,7 @@ class _AuditPage:
             yield self.paint("bold", "LEFT BEHIND")
         for row in found[: self.most]:
             yield from wrap(
-                f"{our_line(row.message, 300)} ({row.code}). {our_line(row.breaks)} {our_line(row.remove)}",
+                f"{our_line(row.message, 300)} ({row.code}). {clean_prose(row.breaks)} {remedy_text(row.remove)}",
                 self.width,
                 "  - ",
                 "    ",
