@@ -78,6 +78,12 @@ def our_line(text: object, limit: int = LONGEST) -> str:
     return (kept.rpartition("`")[0].rstrip() if kept.count("`") % 2 else kept) + reported
 
 
+def both_ends(line: str, limit: int) -> str:
+    """Return a line of a log without its middle where it is longer than `limit`: who wrote it stands at its end."""
+    tail = limit // 4
+    return line if len(line) <= limit else f"{line[: limit - tail - 1]}…{line[-tail:]}"
+
+
 def without_surrogates(text: str) -> str:
     """Return `text` without half characters, which Java's and JSON's escapes let through and no table can hold."""
     return text if text.isascii() else text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
