@@ -1,7 +1,7 @@
 """The report of an audit: everything that it found, as `model.report` has it."""
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -13,7 +13,7 @@ from kafka_audit.cluster.view import ClusterView
 from kafka_audit.incidents.findings import LONGEST_EVIDENCE
 from kafka_audit.model import quoting
 from kafka_audit.model.finding import Address, Change, Confidence, Finding, Incident, Lifecycle, Resource, Status
-from kafka_audit.model.progress import ProgressRow
+from kafka_audit.model.progress import ProgressRow, progress_kinds
 from kafka_audit.model.report import (
     CodeGroup,
     Coverage,
@@ -71,6 +71,7 @@ def build_report(  # noqa: PLR0913, PLR0917 -- the contract between report and a
     places = {finding.fingerprint: (place, finding) for place, finding in enumerate(findings)}
     progress = progress_of(view).all
     cut = _cut_edges(findings)
+    followers = _followers(incidents, by_fingerprint)
     continuity = Continuity(findings, incidents, previous_report)
     resolved, incomparable = _earlier_incidents(continuity, previous_report)
     statuses = Counter(finding.status for finding in findings)
@@ -110,7 +111,7 @@ def build_report(  # noqa: PLR0913, PLR0917 -- the contract between report and a
         matrix=matrix.build_matrix(view),
         reach=reach.build_reach(view),
         views=views.build_views(view),
-        progress=tuple(_progress(row, cut) for row in progress[:MOST]),
+        progress=tuple(_progress(row, cut, followers) for row in progress[:MOST]),
         progress_omitted=max(len(progress) - MOST, 0),
     )
 
@@ -125,7 +126,13 @@ def _cut_edges(findings: Iterable[Finding]) -> Mapping[tuple[str, ...], str]:
     }
 
 
-def _progress(row: ProgressRow, cut: Mapping[tuple[str, ...], str]) -> ProgressRow:
+def _followers(incidents: Iterable[Incident], findings: Mapping[str, Finding]) -> frozenset[tuple[str, str]]:
+    """Return the checks and resources of findings that follow from incidents."""
+    explained = (findings[name] for incident in incidents for name in incident.explains)
+    return frozenset((finding.code, finding.resource.name) for finding in explained)
+
+
+def _progress(row: ProgressRow, cut: Mapping[tuple[str, ...], str], followers: Collection[tuple[str, str]]) -> ProgressRow:
     """Return a row with what the cluster supplied escaped; a party's name is as it is, as those of resources are.
 
     A copy that does not move waits for the connection that a finding misses.
@@ -133,6 +140,7 @@ def _progress(row: ProgressRow, cut: Mapping[tuple[str, ...], str]) -> ProgressR
     if row.state != "moving" and not row.waits_for and (code := cut.get(row.parties)):
         source, target = (party.replace("/", " ") for party in row.parties)
         row = structs.replace(row, waits_for=f"a connection from {source} to {target} ({code})")
+    row = structs.replace(row, aside=row.aside or (progress_kinds()[row.kind].check, row.parties[0]) in followers)
     texts = ("what", "waits_for", "not_known")
     return structs.replace(row, **{name: clean(getattr(row, name), LONGEST_EVIDENCE) for name in texts})
 

@@ -28,4 +28,5 @@ def quotas_without_login(view: ClusterView) -> Judgements:
         yield view.unknown("cluster", *unread)
     else:
         without = [clean(principal.removeprefix(USER)) for principal in without_login(view, named)]
-        yield view.judge("cluster", Status.FAIL if without else Status.PASS, users=listing(without, 5), count=len(named))
+        evidence: dict[str, object] = {"users": listing(without, 5), "count": len(named), "first": next(iter(without), None)}
+        yield view.judge("cluster", Status.FAIL if without else Status.PASS, evidence)
