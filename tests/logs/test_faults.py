@@ -72,7 +72,7 @@ def test_a_file_has_known_keys_and_commands_that_only_need_what_is_read():
         named = {hole for text in (raw["headline"], raw["why"]) for hole in re.findall(r"\{(\w+)\}", text)}
         assert named <= groups, path
         assert raw["steps"], path
-        assert raw.get("empties", "undecided", False) == ("possibly" in raw["headline"]), path
+        assert raw.get("undecided", False) == ("possibly" in raw["headline"]), path
         assert {key for step in raw["steps"] for key in step} <= {"see", "quick", "lasting", "do_not", "prove", "run", "cost"}, (
             path
         )
