@@ -13,7 +13,7 @@ from kafka_audit.cluster.answers.reads import observer_name
 from kafka_audit.cluster.held_up_by import all_waiting_known, held_up_by, waiting_for
 from kafka_audit.model import quoting
 from kafka_audit.model.commands import command
-from kafka_audit.model.finding import CHANGES, Evidence, Finding, Resource
+from kafka_audit.model.finding import Evidence, Finding, Resource
 from kafka_audit.model.tables import GroupMember, LeadershipAnswer
 from kafka_audit.model.text import clean, counted, listing
 from kafka_audit.words.sentences import Written
@@ -65,11 +65,11 @@ def lost_with_the_disk(case: Case) -> StoryFacts:
     loss = _loss(case.view, broker)
     paths = [root.resource.log_dir or "" for root in case.roots if root.code == "KA501"]
     pinned = next((root for root in case.roots if root.code == "KA506"), None)
-    without = frozenset(key for key, leader in loss.offline.items() if leader is None or leader < 0)
-    moved = max(0, pinned.number("count") - len(loss.led & without)) if pinned else 0
+    alone = {key for key, leader in loss.offline.items() if leader is None or leader < 0}
+    moved = max(pinned.number("count") - len(alone & loss.led), 0) if pinned else 0
     # ListOffsets may not have been answered: the states of partitions show as well what waits for the broker.
     waiting = waiting_for(case.view, broker)
-    leaderless = len(waiting | without)
+    leaderless = len(waiting | alone)
     consumers, unread = _readers(case, _moved_partitions(case, broker, loss))
     return StoryFacts(
         facts={
@@ -79,6 +79,7 @@ def lost_with_the_disk(case: Case) -> StoryFacts:
             "offline": len(loss.offline),
             "moved": moved,
             "leaderless": leaderless,
+            "others": any(held_up_by(case.view, *key) - {broker} for key in waiting),
             "unsure": not leaderless and not all_waiting_known(case.view),
             "both": bool(loss.offline) and moved > 0,
             "address": next((endpoint.address for endpoint in case.view.endpoints.of(broker)), "BROKER:9092"),
@@ -119,24 +120,14 @@ def _moved_partitions(case: Case, broker: int, loss: _Loss) -> frozenset[tuple[s
     return frozenset(reported & loss.offline.keys()) or loss.led
 
 
-def _leaders_moved(case: Case, broker: int, limit: int = 10) -> tuple[Evidence, ...]:
-    """Return that the broker lost leaders since the previous snapshot, and which."""
+def _leaders_moved(case: Case, broker: int) -> tuple[Evidence, ...]:
+    """Return that the broker lost leaders since the previous snapshot."""
     findings = [
         finding
         for finding in case.findings
         if (finding.code, finding.resource.name, finding.status) == ("KA208", f"broker/{broker}", Status.FAIL)
     ]
-    moves = [
-        f"leader of {clean(key[0])}-{key[1]}: {clean(change.before or 'none')} -> {clean(change.after or 'none')}"
-        for change in case.changes
-        if change.kind == "leader_moved"
-        and change.before == str(broker)
-        and (key := Resource.of(change.resource).topic_partition)
-    ]
-    lines = [Evidence(observer=CHANGES, text=text) for text in moves[:limit]]
-    if len(moves) > limit:
-        lines.append(Evidence(observer=CHANGES, text=f"and {len(moves) - limit} more leaders moved away from it"))
-    return (*(Evidence(observer=finding.code, text=finding.message) for finding in findings), *lines)
+    return tuple(Evidence(observer=finding.code, text=finding.message) for finding in findings)
 
 
 def _readers(case: Case, partitions: Iterable[tuple[str, int]]) -> tuple[tuple[Evidence, ...], tuple[str, ...]]:
