@@ -175,6 +175,14 @@ def test_an_audit_with_a_newer_one_beside_it_says_no_go():
     assert found["why"] == ["what has changed since this audit: 20260914T180100Z-prod-0002 is newer"]
 
 
+def test_a_step_with_nothing_left_to_do_says_so_first():
+    protocol = {"inter.broker.protocol.version": "3.9"}
+    name, step = "20260914T180000Z-prod-0001", parse_step(["finalize"])
+    world = {**GROUPS["zookeeper"]["world"], "config_sources": {"inter.broker.protocol.version": 4}}
+    found = answer(views_of({name: (world, {"now": {"configs": protocol}})}, {name: step})[name], step, {})
+    assert may_text(found, [], width=200) == "GO: finalize: The protocol is 3.9 already: nothing is left to finalize."
+
+
 def test_what_a_user_types_is_one_word_of_the_command():
     found = answered(["set", "topic:orders", "compression.type=lz4"])
     assert found.to_plain()["command"].endswith("--add-config compression.type=lz4")

@@ -35,7 +35,7 @@ from kafka_audit.what_if.steps import nodes, settings, topics
 from kafka_audit.what_if.steps.objections import Objection, Permit, costs, not_now, unknown_whether, unread
 
 _SENTENCE_ENDS = re.compile(r"[.:]\s")
-_PHASE, _LEFT, _MOST_REASONS, _FRESH_S = "KA909", "KA917", 3, 900
+_PHASE, _LEFT, _MOST_REASONS, _FRESH_S, _SHORT = "KA909", "KA917", 3, 900, 200
 _STARTS = frozenset({"KA310", "KA311", "KA406"})
 """Checks of what the next start refuses that need more than files, or that `lint` runs by itself."""
 
@@ -198,8 +198,9 @@ def _first_repaired(asked: Asked, mark: str, message: str, remedy: str) -> Objec
     """Return that a failure is repaired first: once for each incident, by its headline."""
     incident = next((one for one in asked.document.incidents if mark in one.inside), None)
     if incident is not None:
-        steps = (step.text.rstrip(".") for step in incident.remediation if step.kind in {"quick", "lasting"})
-        return not_now(incident.headline, next(steps, "its repair, as the report has it"), *incident.findings)
+        steps = (step.text for step in incident.remediation if step.kind in {"quick", "lasting"} and step.text.isprintable())
+        short = (text.rstrip(".") for text in steps if len(text) <= _SHORT)
+        return not_now(incident.headline, next(short, "its repair, as the report has it"), *incident.findings)
     first = _SENTENCE_ENDS.split(remedy, maxsplit=1)[0].removeprefix("Required: ").rstrip(".")
     return not_now(message, first or "its repair, as the report has it", mark)
 

@@ -78,6 +78,8 @@ def keeps(found: Answer) -> Iterator[str]:
         kind = "controllers" if found.quorum.kind == "kraft" else "ZooKeeper servers"
         needed = f"{counted(found.quorum.majority, 'is', 'are')} needed"
         yield f"{found.quorum.left} of {found.quorum.voters} {kind} are left; {needed}"
+    elif not (found.loss.brokers or found.loss.disks):
+        yield "it has no vote"
 
 
 def stops(found: Answer) -> Iterator[str]:
