@@ -178,7 +178,7 @@ def _coordinated(head: World, world: World) -> Iterator[Row]:
                 state=known["state"],
                 started_ms=STARTED_MS - 1000 * known["began_s"],
                 timeout_ms=1000 * known["timeout_s"],
-                partitions=(known["of"],),
+                partitions=tuple(known["of"].split(", ")),
             )
 
 

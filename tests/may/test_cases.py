@@ -16,8 +16,8 @@ from kafka_audit.checks.run import judge
 from kafka_audit.cluster.changes import changes
 from kafka_audit.differences.tables import OF_TOPICS
 from kafka_audit.incidents import causes
-from kafka_audit.job.asked_topics import rows_of_topics, with_rows_of_topics
 from kafka_audit.may.answer import EXIT_CODES, answer_step
+from kafka_audit.may.asking import rows_of_topics, with_rows_of_topics
 from kafka_audit.may.plain_text import may_text
 from kafka_audit.may.rules import Asked
 from kafka_audit.may.step import FORMS, parse_step

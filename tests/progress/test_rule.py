@@ -67,6 +67,13 @@ def test_audits_every_half_minute_find_what_stands_for_longer():
     assert (moved.state, moved.unchanged_since, moved.minutes) == ("moving", None, 75)
 
 
+def test_what_has_a_start_of_its_own_is_not_as_old_as_another_one_at_the_same_place():
+    began_ms = base()["info"]["started_ms"] - 3 * MINUTE_MS
+    reported = judged(times(previous=ago(30)), observed(was_there=True, snapshot=5))
+    row = judged(times([reported], previous=ago(10)), observed(now="begun 2", was_there=True, snapshot=5, began_ms=began_ms))
+    assert (row.minutes, reported.minutes) == (3, 30)
+
+
 @pytest.mark.parametrize("time", ["yesterday", "", "0001-01-01T00:00:00"])
 def test_a_report_of_another_party_may_have_any_text_for_a_time(time):
     row = judged(times(previous=ago(60)), observed(was_there=True, snapshot=5))

@@ -8,6 +8,7 @@ from cluster_views import cluster_views
 from kafka_audit.checks.run import judge
 from kafka_audit.model.finding import Status
 from kafka_audit.progress.rows import progress_of
+from kafka_audit.report.on_its_way import shown_rows
 
 MINUTE_MS = 60_000
 STARTED_MS = base()["info"]["started_ms"]
@@ -48,6 +49,7 @@ def test_the_third_audit_in_a_row_that_sees_a_new_registration_fails(views):
     view = views["crashes"]
     (row,) = progress_of(view).of_kind("start")
     assert (row.state, row.parties) == ("unknown", ("broker/2",))
+    assert shown_rows([row]) == []  # a restart that is done
     assert [one.status for one in judged(view)] == [Status.PASS]
 
     third = cluster_views(

@@ -17,6 +17,7 @@ NAMES = (
     "(id: 2 rack: null)",
 )
 TIME = "[2026-03-04 10:11:12,345]"
+IN_RAFT = "Unexpected error in raft IO thread"
 FOREIGN = Path(__file__).with_name("foreign.txt").read_text().splitlines()
 
 
@@ -169,3 +170,14 @@ def test_random_texts_made_of_known_words_are_read():
         text = "".join(dice.choice(words) + dice.choice([" ", "\n", "…", "", ": ", "(", "\x1b["]) for _ in range(300))
         for answer in read_pasted(text):
             assert all(found.meaning in meanings() for found in answer.found)
+
+
+def test_a_text_that_is_only_written_behind_another_one_is_found_alone():
+    whole, alone = (read_pasted(text)[0].found for text in (f"Encountered fatal fault: {IN_RAFT}", IN_RAFT))
+    assert alone == whole
+    assert alone[0].meaning != read_pasted("Encountered fatal fault: ")[0].found[0].meaning
+
+
+@pytest.mark.parametrize("text", ["Unexpected error", "my producers are slow since today"])
+def test_what_no_handler_writes_is_not_found_as_if_one_did(text):
+    assert not read_pasted(text)[0].found

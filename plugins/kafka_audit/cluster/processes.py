@@ -51,6 +51,7 @@ class ProcessState(StrEnum):
 _SOON_MS, _AT_START_MS, _NEAR_MS = 120_000, 180_000, 300_000  # a log that goes on; a start that takes long; lines of one end
 _RESTART_MS = 10_000  # after a kill, a process that is started again logs within less
 _LOOP, _LOOP_MS = 3, 900_000  # starts in a row within so long are a loop
+_GONE = frozenset({ProcessState.REFUSED, ProcessState.STOPPED, ProcessState.KILLED, ProcessState.ENDED})
 _Run = ProcessRun[ProcessLine]
 _BY = re.compile(r"due to signal (SIG[A-Z]{1,9})")
 _WORDS = {
@@ -140,16 +141,20 @@ class Processes:
             found.setdefault(row.broker_id, []).append(row)
         return found
 
-    def _runs(self, node: int) -> bool:
+    def is_gone(self, node: int) -> bool:
+        """Return whether a node is seen to have no process: its port refuses connections, or its log has its end."""
+        return not self.runs(node) and (self._refuses(node) or (node in self.all and self.all[node].state in _GONE))
+
+    def runs(self, node: int) -> bool:
         """Return whether a node answers, or its leader sees it fetch the metadata log."""
         view, now = self._view, self._view.quorum.now
         answers = bool(view.views_of(node)) or any(row.answered_by == node for row in view.identities.values())
         answers |= node in now.probed
         behind = now.behind_ms.get(node)
-        return answers or node in view.followers or (node in now.voters and behind is not None and node not in now.late)
+        return answers or node in view.followers or (node in now.replicas and behind is not None and node not in now.late)
 
     def _of(self, node: int) -> Process:
-        lines, runs = self._lines.get(node, ()), self._runs(node)
+        lines, runs = self._lines.get(node, ()), self.runs(node)
         if lines or runs:
             refuses, accepts = not runs and self._refuses(node), not runs and self._accepts(node, lines)
             return process_by_log(node, self._view.party(node), lines, runs=runs, refuses=refuses, accepts=accepts)

@@ -30,14 +30,7 @@ from typing import Any
 
 from kafka_audit import checks
 from kafka_audit.checks import Check, catalogue
-from kafka_audit.checks.incident import (
-    Case,
-    StoryFacts,
-    at_the_broker,
-    at_the_endpoint,
-    everywhere,
-    in_partitions_of,
-)
+from kafka_audit.checks.incident import Case, StoryFacts, at_the_broker, at_the_endpoint, everywhere, in_partitions_of
 from kafka_audit.incidents.stories import Story, declared_story, grouped_story
 from kafka_audit.model.finding import Finding
 from kafka_audit.words.sentences import holds

@@ -21,6 +21,7 @@ from kafka_audit.says.others import programs
 from kafka_audit.says.process_lines import FAILED, SIGNAL, STARTED, STARTING, STOPPED, ProcessRun, process_runs
 
 _QUOTED, _LONGEST_VALUE, _MOST_UNKNOWN, _MOST_VALUES = 400, 200, 20, 5
+_LISTED = 3
 _LONG_S, _DEAD_MS = 15, 10_000
 _ALONE_S, _SILENT_S, _OFTEN = 600, 30, 10  # silence after which a fault is over: of one line, at least, in usual intervals
 _TURNS, _TURN_MS = {STARTING, STARTED, SIGNAL, STOPPED}, 60_000  # around which connections fail in an ordinary way
@@ -82,7 +83,7 @@ def log_document(tally: LogTally, redact: Callable[[str], str] = str) -> dict[st
         "nodes": [_node(name, node, causes) for name, node in nodes.items() if not _is_foreign(node)],
         "order": _order(nodes),
         "incidents": [_incident(cause, behind.get(id(cause), ()), shown, quoted) for cause in leading],
-        "earlier": [*dict.fromkeys(shown(f"{cause.headline}{_at(cause.seen.last)}") for cause in causes if cause.past)],
+        "earlier": [shown(text) for text in _earlier([cause for cause in causes if cause.past])],
         "risks": [*_risks([cause for cause in every if cause.fault.is_risk and not cause.past], shown)],
         "ordinary": [shown(text) for text in _ordinary(nodes, causes)],
         "lines": _totals(nodes),
@@ -302,6 +303,16 @@ def _incident(
     }
 
 
+def _earlier(causes: Iterable[LogCause]) -> Iterator[str]:
+    """Yield faults that are over by the time of their last lines, each once."""
+    alike: dict[str, list[Seen]] = {}
+    for cause in sorted(causes, key=lambda one: one.seen.last.ms if one.seen.last else 0, reverse=True):
+        alike.setdefault(cause.headline, []).append(cause.seen)
+    for headline, found in reversed(alike.items()):
+        times = f", {len(found)} times, the last" if len(found) > 1 else ""
+        yield f"{headline}{times}{_at(found[0].last)}"
+
+
 def _risks(causes: Iterable[LogCause], shown: Callable[..., str]) -> Iterator[dict[str, Any]]:
     alike: dict[tuple[object, ...], dict[str, LogCause]] = {}
     said: set[str] = set()
@@ -389,7 +400,9 @@ def _ordinary(nodes: Mapping[str, NodeTally], causes: Sequence[LogCause]) -> Ite
             for at, (one, two) in enumerate(pairwise(events))
             if (one.kind, two.kind) == (STOPPED, STARTING) and _came_up(events[at + 2 :])
         ]
-        for stopped, starting in pairs[-3:]:
+        if len(pairs) > _LISTED:
+            yield f"{who} stopped in an orderly way and started again {counted(len(pairs) - _LISTED, 'time')} before these:"
+        for stopped, starting in pairs[-_LISTED:]:
             took = f" after {(starting.stamp.ms - stopped.stamp.ms) // 1000} s" if starting.stamp and stopped.stamp else ""
             yield f"{who} stopped in an orderly way{_at(stopped.stamp)}, and started again{took}."
         if pairs and any(event.kind == STARTED for event in events):
@@ -401,7 +414,7 @@ def _ordinary(nodes: Mapping[str, NodeTally], causes: Sequence[LogCause]) -> Ite
         shown = {cause.fault.name for cause in causes if cause.node == name}
         for fault, seen in quiet.items():
             if fault not in shown:
-                lines = f"{counted(seen.count, 'line')} of `{fault}`, the last{_at(seen.last)}"
+                lines = f"{counted(seen.count, 'line')} of `{fault}`{f', the last{_at(seen.last)}' if seen.last else ''}"
                 yield f"{who}: {lines}. They stopped, or the other node was stopped."
     if len(rolled) > 1:
         at_once = any(later[0] < earlier[1] for earlier, later in pairwise(sorted(away)))

@@ -37,6 +37,7 @@ class ProgressRow(Struct, frozen=True, kw_only=True):
         left_grows: Whether more is left than before: producers are faster than a copy.
         not_known: Why the state is unknown, and when it will be known.
         clients_wait: Whether clients wait for it.
+        aside: Whether pages leave it out: it is ordinary unless the next audit sees it again, or it follows from an incident.
     """
 
     kind: str
@@ -57,6 +58,7 @@ class ProgressRow(Struct, frozen=True, kw_only=True):
     left_grows: bool = False
     not_known: str = ""
     clients_wait: bool = False
+    aside: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,11 +69,13 @@ class ProgressKind:
         minutes: how long its measure ordinarily stays the same at most.
         why: the reason for that.
         source: where that was read.
+        check: the code of the check that judges it, by the first of its parties.
     """
 
     minutes: float
     why: str
     source: str
+    check: str = ""
 
 
 @cache

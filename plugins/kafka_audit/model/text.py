@@ -58,15 +58,15 @@ def clean(text: object, limit: int = LONGEST) -> str:
     As `our_line`, and without backticks: in our sentences what stands between two of them is code that can be copied, and only
     the sentence's own template may say so. Cleaning twice changes nothing.
     """
-    return our_line(text, limit).replace("`", "'")
+    return our_line(str(text).replace("`", "'"), limit)
 
 
 def our_line(text: object, limit: int = LONGEST) -> str:
     r"""Return a sentence or a command of ours on one line, fit for a terminal, a mail or a page.
 
     Control, bidirectional, invisible and enclosing characters become their `\uXXXX` escapes, so that no name can move the
-    cursor, turn the reading direction or hide. What is longer than `limit` is cut and says how long it was. Cleaning twice
-    changes nothing.
+    cursor, turn the reading direction or hide. What is longer than `limit` is cut and says how long it was; code between
+    backticks is whole or absent. Cleaning twice changes nothing.
     """
     raw = str(text)
     head = raw[: limit + 1]
@@ -74,7 +74,14 @@ def our_line(text: object, limit: int = LONGEST) -> str:
     if len(shown) <= limit and len(raw) <= limit:
         return shown
     reported = f"… ({len(raw)} characters)"
-    return shown[: max(limit - len(reported), 0)] + reported
+    kept = shown[: max(limit - len(reported), 0)]
+    return (kept.rpartition("`")[0].rstrip() if kept.count("`") % 2 else kept) + reported
+
+
+def both_ends(line: str, limit: int) -> str:
+    """Return a line of a log without its middle where it is longer than `limit`: who wrote it stands at its end."""
+    tail = limit // 4
+    return line if len(line) <= limit else f"{line[: limit - tail - 1]}…{line[-tail:]}"
 
 
 def without_surrogates(text: str) -> str:

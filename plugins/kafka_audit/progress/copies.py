@@ -7,13 +7,15 @@ which other partitions change too, so that only the same size decides. What is l
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cached_property
 
+from kafka_audit.cluster.answers.broker_reads import STORAGE_ERROR
 from kafka_audit.cluster.throttles import throttle_rates, throttled_topics
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.differences.tables import ReassignedState
-from kafka_audit.model.tables import CopiedReplica, Reassignment
+from kafka_audit.model.tables import CopiedReplica, LeadershipAnswer, Reassignment
 from kafka_audit.model.text import brokers
 from kafka_audit.progress.rule import Observed
 
+THROTTLE = "a replication throttle"
 _NEEDS = "DescribeLogDirs in two audits (Describe on Cluster)"
 _Partition = tuple[str, int]
 _Sizes = Mapping[_Partition, Mapping[int, int]]
@@ -45,12 +47,17 @@ class Copies:
             )
 
     def catch_ups(self) -> Iterator[Observed]:
-        """Yield a row for each leader and registered follower that is out of its ISRs."""
+        """Yield a row for each leader and registered follower that is out of its ISRs; what lies offline catches up with none."""
+        offline = {
+            (row.broker_id, row.topic, row.partition) for row in self._view.newest(LeadershipAnswer) if row.error == STORAGE_ERROR
+        }
         pairs: dict[tuple[int, int], list[_Partition]] = {}
         lasting: dict[tuple[int, int], bool] = {}
         for state in self._view.partitions.of_kind("under_replicated"):
+            if state.leader is None or state.leader < 0:
+                continue
             for follower in state.missing:
-                if state.leader is not None and state.leader >= 0 and follower not in state.unregistered:
+                if follower not in state.unregistered and (follower, state.topic, state.partition) not in offline:
                     pair = (follower, state.leader)
                     pairs.setdefault(pair, []).append((state.topic, state.partition))
                     lasting[pair] = lasting.get(pair, True) and follower in (state.lasting or ())
@@ -110,7 +117,7 @@ class Copies:
             return f"{brokers(gone)}, {'which is' if len(gone) == 1 else 'which are'} not registered"
         topics = {topic for topic, _ in partitions}
         if self._throttled.intersection(topics):
-            return "a replication throttle"
+            return THROTTLE
         return ""
 
     @cached_property

@@ -41,6 +41,7 @@ class Observed:
         waits_for: what it waits for, where that is known.
         needs: what would let the measure be read.
         clients_wait: whether clients wait for it.
+        aside: whether it is ordinary unless the next audit sees it again.
     """
 
     kind: str
@@ -61,6 +62,7 @@ class Observed:
     waits_for: str = ""
     needs: str = ""
     clients_wait: bool = False
+    aside: bool = False
 
 
 class ProgressTimes:
@@ -86,7 +88,8 @@ def judged(times: ProgressTimes, seen: Observed) -> ProgressRow:
     reported = times.reported.get((seen.kind, seen.parties))
     moves = seen.moved or (seen.now is not None and any(m not in {None, seen.now} for m in (seen.sample, seen.snapshot)))
     there = times.snapshot if seen.was_there else None
-    since = min(_known(times.now, seen.began_ms, seen.earlier_ms, there, None if reported is None else _ms(reported.since)))
+    seen_first = min(_known(times.now, seen.earlier_ms, there, None if reported is None else _ms(reported.since)))
+    since = seen_first if seen.began_ms is None else seen.began_ms
     counted = _ms(reported.unchanged_since) if reported is not None and reported.measure == seen.now else None
     same = there if seen.snapshot is not None and seen.snapshot == seen.now else None
     unchanged = None
@@ -114,6 +117,7 @@ def judged(times: ProgressTimes, seen: Observed) -> ProgressRow:
         left_grows=seen.left is not None and seen.left_before is not None and seen.left > seen.left_before,
         not_known=not_known,
         clients_wait=seen.clients_wait,
+        aside=seen.aside,
     )
 
 
@@ -128,6 +132,8 @@ def _state(times: ProgressTimes, seen: Observed, unchanged: int | None, ordinary
         return "standing", ""
     left = ceil(ordinary - passed)
     when = f"audit again in {counted(left, 'minute')}" if left > 0 else "audit again"
+    if unchanged is None:
+        return "unknown", f"first seen in this audit; {when}"
     for_long = counted(minutes, "minute") if (minutes := _minutes(round(passed * _MINUTE_MS))) else "less than a minute"
     return "unknown", f"not moved for {for_long}, which is ordinary up to {counted(round(ordinary), 'minute')}; {when}"
 

@@ -30,17 +30,30 @@ def deletions(view: ClusterView) -> Iterator[Observed]:
 _HANDFUL = 10
 """Partitions; fewer that are led elsewhere make no difference to the load."""
 
+_REBALANCE = "auto.leader.rebalance.enable"
+
 
 def led_elsewhere(view: ClusterView) -> list[BrokerShare]:
     """Return the brokers that do not lead what prefers them, above Kafka's own limit of 10 %."""
     return [share for share in view.partitions.shares.values() if share.preferred_elsewhere * 10 > share.preferred]
 
 
-def leaders_away(view: ClusterView) -> Iterator[Observed]:
-    """Yield a row for each of these brokers, unless their partitions are few."""
+def many_led_elsewhere(view: ClusterView) -> list[BrokerShare]:
+    """Return the same brokers, unless their partitions are few."""
     away = led_elsewhere(view)
+    return away if sum(share.preferred_elsewhere for share in away) >= _HANDFUL else []
+
+
+def leaders_stay(view: ClusterView) -> bool:
+    """Return whether no controller, nor who may become one, moves leaders back by itself."""
+    nodes = view.settings.with_controller_role if view.kraft else view.brokers
+    return bool(nodes) and all(view.settings.get(node, _REBALANCE).value == "false" for node in nodes)
+
+
+def leaders_away(view: ClusterView) -> Iterator[Observed]:
+    """Yield a row for each of these brokers, unless their leaders wait for a person."""
     moves = {row.broker_id: row for row in view.differences.of(LeaderMove)}
-    for share in away if sum(share.preferred_elsewhere for share in away) >= _HANDFUL else ():
+    for share in () if leaders_stay(view) else many_led_elsewhere(view):
         move = moves.get(share.broker_id)
         yield Observed(
             kind="leaders",

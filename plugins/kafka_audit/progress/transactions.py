@@ -5,17 +5,17 @@ coordinator writes the markers until every partition has one, and what is commit
 knows never ends by itself.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from functools import cached_property
 
 from kafka_audit.cluster.answers.broker_reads import BrokerReads
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.model.tables import CoordinatedTransaction, OldTransaction
-from kafka_audit.model.text import brokers
+from kafka_audit.model.text import brokers, counted, listing
 from kafka_audit.progress.rule import Observed
 
 STATES, TOPIC = "ListTransactions", "__transaction_state"
-_MINUTE_MS = 60_000
+_MINUTE_MS, _SHOWN = 60_000, 3
 _SLACK_MINUTES = 1
 """A coordinator looks for transactions beyond their time-out every 10 s."""
 
@@ -49,18 +49,22 @@ class OpenTransactions:
         return next((gap for gap in gaps if gap is not None), {"error": "not every coordinator was asked", "needs": needs})
 
     def rows(self) -> Iterator[Observed]:
-        """Yield a row for each partition in which a transaction is open for long."""
+        """Yield a row for each transaction that is open for long; one that no coordinator has, for each partition."""
         earlier = {(row.topic, row.partition): row for row in self._view.earlier(OldTransaction)}
         known_earlier = {name: row for row in self._view.earlier(CoordinatedTransaction) for name in row.partitions}
+        together: dict[CoordinatedTransaction | _Place, list[OldTransaction]] = {}
         for row in self._view.newest(OldTransaction):
-            name, place = f"{row.topic}-{row.partition}", (row.topic, row.partition)
-            known, before = self.known.get(name), known_earlier.get(name)
-            last = earlier.get(place)
+            place = (row.topic, row.partition)
+            together.setdefault(self.known.get(f"{row.topic}-{row.partition}", place), []).append(row)
+        for key, rows in together.items():
+            row, known = rows[0], key if isinstance(key, CoordinatedTransaction) else None
+            names = sorted(f"{row.topic}-{row.partition}" for row in rows)
+            before, last = known_earlier.get(names[0]), earlier.get((row.topic, row.partition))
             ongoing = known is not None and known.state == "Ongoing"
             yield Observed(
                 kind="transaction",
-                parties=(f"topic/{row.topic}/partition/{row.partition}",),
-                what=f"{_what(known)} in {name}",
+                parties=tuple(sorted(f"topic/{row.topic}/partition/{row.partition}" for row in rows)),
+                what=f"{_what(known)} in {_where(names, {row.topic for row in rows})}",
                 now=row.stable_offset if known is None else _measure(known),
                 snapshot=_measure_of(last, before, known=known is not None),
                 was_there=(last if known is None else before) is not None,
@@ -74,6 +78,12 @@ class OpenTransactions:
 
 def _what(known: CoordinatedTransaction | None) -> str:
     return "transaction" if known is None else f"transaction {known.transactional_id}, {known.state},"
+
+
+def _where(names: Sequence[str], topics: Collection[str]) -> str:
+    if len(names) == 1:
+        return names[0]
+    return f"{counted(len(names), 'partition')} of {listing(sorted(topics), _SHOWN)}"
 
 
 def _measure(known: CoordinatedTransaction) -> str:

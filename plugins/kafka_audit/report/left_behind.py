@@ -4,19 +4,21 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from kafka_audit.checks import catalogue
+from kafka_audit.model.commands import Prose
 from kafka_audit.model.finding import Status
 from kafka_audit.model.report import Report
+from kafka_audit.report.remedies import finding_remedy
 from kafka_audit.words.sentences import fill
 
 
 @dataclass(frozen=True, kw_only=True)
 class LeftBehind:
-    """A finding, and the two sentences of its check."""
+    """A finding, what it breaks, and how it is removed: by a sentence of its check, else by its remedy."""
 
     code: str
     message: str
     breaks: str
-    remove: str
+    remove: str | Prose
 
 
 def left_behind(document: Report) -> tuple[LeftBehind, ...]:
@@ -37,5 +39,5 @@ def _rows(document: Report) -> Iterator[LeftBehind]:
             code=finding.code,
             message=finding.message,
             breaks=fill(texts["breaks"], values),
-            remove=fill(texts["remove"], values),
+            remove=fill(texts["remove"], values) if "remove" in texts else finding_remedy(finding),
         )

@@ -35,6 +35,11 @@ class ProgressLine:
         return "[" + ("?" * _CELLS if self.tenths is None else "#" * filled + "." * (_CELLS - filled)) + "]"
 
 
+def shown_rows(rows: Sequence[ProgressRow]) -> list[ProgressRow]:
+    """Return the rows that pages have."""
+    return [row for row in rows if not row.aside]
+
+
 def progress_lines(rows: Sequence[ProgressRow]) -> list[ProgressLine]:
     """Return the rows as pages show them."""
     return [_line(row) for row in rows]

@@ -7,7 +7,7 @@ words of a template, and compared piece by piece: the time grows with the text a
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 
 from kafka_audit.says.catalogue import Template, templates
@@ -21,6 +21,7 @@ _KEYS = 3  # words by which a template is found: the rarest ones
 _MOST_CANDIDATES, _MOST_TEXT, _GRAM = 400, 3_000, 8
 _BOUNDARY = frozenset("])>}:-|\"'=.,;")  # what may stand in front of a message, beside its beginning
 _AFTER = frozenset('([{:"')  # what may stand behind it: a logger, a thread, an exception
+_HANDED_ON = "Encountered fatal fault: "
 _LEVELS = {"FATAL": "FE", "ERROR": "FE", "WARN": "W", "INFO": "I"}
 _OWN = re.compile(r"(?:kafka|org\.apache\.kafka|org\.apache\.zookeeper|state\.change|org\.apache\.log4j)\b|\w+$")
 _OTHERS = re.compile(r"org\.apache\.kafka\.(?:connect|streams|tools|trogdor|jmh)\b")
@@ -63,12 +64,33 @@ def read_pasted(pasted: str) -> tuple[ReadLine, ...]:
     """Return what the lines of a pasted text are, each different one once; others than the catalogue's have no templates."""
     answers: dict[object, ReadLine] = {}
     for record in records(pasted):
-        answer = read_record(record)
+        answer = _as_it_was_handed_on(read_record(record))
         key = (tuple(found.text for found in answer.found), answer.below) if answer.found or answer.below else record.text
         answers.setdefault(key, answer)
         if len(answers) >= MOST_ANSWERS:
             break
     return tuple(answers.values())
+
+
+def _bare(text: str) -> Record:
+    return Record(line=text, text=text, whole=text)
+
+
+def _as_it_was_handed_on(answer: ReadLine) -> ReadLine:
+    """Return an answer with what a line quotes at its end, or for a text that is only written behind such a beginning.
+
+    A fault handler writes what was handed to it, so that half of the line is a template of its own.
+    """
+    record = answer.record
+    if not answer.found:
+        behind = _best(_bare(f"{_HANDED_ON}{record.text}"))
+        found = (fit.template for fit in behind if fit.template.text.startswith(_HANDED_ON.split(maxsplit=1)[0]))
+        return replace(answer, found=tuple(one for one in found if not one.text.endswith("…")))
+    if answer.below or not answer.found[0].text.endswith(": …"):
+        return answer
+    quoted = _bare(record.text.partition(answer.found[0].text.rpartition("…")[0].rpartition("…")[2].strip())[2].strip())
+    fits = [fit.template for fit in _best(quoted) if fit.begins and not fit.cut]
+    return replace(answer, below=(tuple(fits),) if fits else ())
 
 
 def read_record(record: Record) -> ReadLine:

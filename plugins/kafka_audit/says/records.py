@@ -5,6 +5,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from kafka_audit.model.text import both_ends
+
 _LONGEST, _MOST_LINES, _LONGEST_LINE = 40_000, 400, 4_000
 _COLOUR = re.compile(r"\x1b\[[0-9;]{0,20}m")
 # docker compose, kubectl --prefix, stern, journald and syslog, the time that `docker logs -t` and CRI write
@@ -66,7 +68,7 @@ def records(pasted: str) -> list[Record]:
     """Return the records of a pasted text; what is beyond 40,000 characters or 400 lines is not read."""
     found: list[Record] = []
     for raw in pasted[:_LONGEST].splitlines()[:_MOST_LINES]:
-        line = _without_collectors(_COLOUR.sub("", raw[:_LONGEST_LINE]))
+        line = _without_collectors(_COLOUR.sub("", both_ends(raw, _LONGEST_LINE)))
         if line.strip() in {"", "--"}:  # between the places that grep -A shows
             continue
         if found and _FRAME.match(line):

@@ -12,7 +12,7 @@ from kafka_audit.job.losses import answers
 from kafka_audit.model.text import our_line
 from kafka_audit.progress.rows import progress_of
 from kafka_audit.progress.words import summary
-from kafka_audit.report.on_its_way import SHOWN
+from kafka_audit.report.on_its_way import SHOWN, shown_rows
 from kafka_audit.report.what_if import losses
 from kafka_audit.store import Store
 from kafka_audit.what_if.losses import combined, loss_named
@@ -48,6 +48,6 @@ def answer_now(cluster: str, parties: Sequence[str], margin: int) -> dict[str, A
     ]
     sentence = our_line(losses.loss_sentence(found), _LONGEST)
     better = [our_line(text, _LONGEST) for text, _ in losses.ways_with_commands(found, view)]
-    moving = [our_line(summary(row), _LONGEST) for row in progress_of(view).all[:SHOWN]]
+    moving = [our_line(summary(row), _LONGEST) for row in shown_rows(progress_of(view).all)[:SHOWN]]
     judged = {"safe": found.safe, "sentence": sentence, "raises_margin": better, "not_known": unknown, "on_its_way": moving}
     return {"cluster": cluster, "without": [*parties], **judged}

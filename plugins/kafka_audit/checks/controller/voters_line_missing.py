@@ -1,6 +1,5 @@
 from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check, log_quotes
 from kafka_audit.checks.controller.quorum_incidents import needs_a_controller
-from kafka_audit.checks.gaps import NO_QUORUM
 from kafka_audit.checks.incident import Case, StoryFacts
 from kafka_audit.cluster.features import KRAFT_VERSION, METADATA_VERSION
 from kafka_audit.compare.addresses import address_text
@@ -11,12 +10,9 @@ from kafka_audit.model.text import listing
 _DYNAMIC = "the voters are in the metadata log (kraft.version 1)"
 
 
-@check(code="KA223", severity=Severity.HIGH)
+@check(code="KA223", severity=Severity.HIGH, mode="kraft")
 def voters_line_missing(view: ClusterView) -> Judgements:
     """A controller of a static quorum names no voters, only bootstrap servers."""
-    if not view.kraft:
-        yield view.not_applicable("cluster", NO_QUORUM)
-        return
     level = _level(view)
     if view.quorum.now.is_dynamic or level:
         yield view.not_applicable("cluster", _DYNAMIC)

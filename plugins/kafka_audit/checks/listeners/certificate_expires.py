@@ -7,7 +7,7 @@ from kafka_audit.cluster.listeners.inter_broker import TLS
 from kafka_audit.model.tables import Certificate
 from kafka_audit.model.text import brokers, counted
 
-DAY_MS = 86_400_000
+DAY_MS, HOUR_MS = 86_400_000, 3_600_000
 _SOON, _LATER = 7, 30  # days
 _OTHERS = {"CONTROLLER": "controller", "ZOOKEEPER": "ZooKeeper server"}
 
@@ -30,6 +30,8 @@ def certificate_expires(view: ClusterView) -> Judgements:
             }
             yield view.judge(end.resource, Status.UNKNOWN, evidence | missing)
             continue
+        evidence |= {"prefix": end.listener.lower(), "users": _users(view, end)}
+        evidence["keystore"] = view.settings.at(end.broker_id, end.listener, "ssl.keystore.location").value or "PATH"
         yield _of_certificate(view, end.resource, shown, evidence, verified=view.logins.checks_names(end.broker_id, end.listener))
     if not ends:
         missing = _missing(view, endpoints)
@@ -39,13 +41,24 @@ def certificate_expires(view: ClusterView) -> Judgements:
             yield view.judge("cluster", Status.UNKNOWN, missing, who="any broker")
 
 
+def _users(view: ClusterView, end: AdvertisedEndpoint) -> str:
+    """Return who connects to an endpoint, as far as it is known which listener brokers use."""
+    used = view.inter_broker.listener(end.broker_id)
+    if used is None:
+        return "clients, and of brokers if they use this listener"
+    if used.name == end.listener:
+        return "brokers, and of clients that use this listener"
+    return f"clients; brokers use {used.name}"
+
+
 def _of_others(view: ClusterView) -> Judgements:
     """Judge what controllers and ZooKeeper servers presented."""
     for row in view.newest(Certificate):
         kind = _OTHERS.get(row.listener) if row.broker_id < 0 else None
         if kind is not None:
             evidence = {"broker": "ID", "listener": row.listener, "host": row.host, "port": row.port}
-            evidence["who"] = f"the {kind} at {row.host}:{row.port}"
+            evidence |= {"who": f"the {kind} at {row.host}:{row.port}", "users": ""}
+            evidence |= {"prefix": row.listener.lower(), "keystore": "PATH"}
             yield _of_certificate(view, f"{row.listener.lower()}/{row.host}:{row.port}", row, evidence)
 
 
@@ -56,6 +69,7 @@ def _of_certificate(
     fault = _fault(shown, view.started_ms, Severity.MEDIUM if verified is False else Severity.HIGH)
     evidence["days"] = (shown.not_after_ms - view.started_ms) // DAY_MS
     evidence["fault"] = fault[0] if fault else "none"
+    evidence["valid"] = shown.not_before_ms <= view.started_ms <= shown.not_after_ms
     evidence["rejected"] = fault is not None and (fault[1] is Severity.CRITICAL or not shown.name_matches)
     finding = view.judge(resource, Status.FAIL if fault else Status.PASS, evidence)
     return replace(finding, severity=fault[1]) if fault else finding
@@ -85,9 +99,8 @@ def _fault(shown: Certificate, now: int, unnamed: Severity) -> tuple[str, Severi
 
 def validity_fault(not_before_ms: int, not_after_ms: int, now: int) -> tuple[str, Severity] | None:
     """Return what is wrong with a time of validity; None where it lasts long enough."""
-    left = (not_after_ms - now) // DAY_MS
     if not_after_ms < now:
-        return f"it expired {counted(-left, 'day')} ago", Severity.CRITICAL
+        return f"it expired {_lasting(now - not_after_ms)} ago", Severity.CRITICAL
     if not_before_ms > now:
         return "it is not valid yet", Severity.CRITICAL
     # Certificates of a few hours or days are renewed automatically; the limit is relative to their lifetime.
@@ -95,4 +108,9 @@ def validity_fault(not_before_ms: int, not_after_ms: int, now: int) -> tuple[str
     if rest >= min(_LATER * DAY_MS, lifetime // 3):
         return None
     severity = Severity.HIGH if rest < min(_SOON * DAY_MS, lifetime // 10) else Severity.MEDIUM
-    return f"it expires in {counted(left, 'day') if left else counted(rest // 3_600_000, 'hour')}", severity
+    return f"it expires in {_lasting(rest)}", severity
+
+
+def _lasting(ms: int) -> str:
+    days, hours = ms // DAY_MS, ms // HOUR_MS
+    return counted(days, "day") if days else counted(hours, "hour") if hours else "less than an hour"

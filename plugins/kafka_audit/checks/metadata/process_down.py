@@ -38,6 +38,10 @@ def process_down(view: ClusterView) -> Judgements:
             evidence |= {"state": ProcessState.LOOPS.value, "cause": _LOOPS, "since": again[resource].since}
             evidence["headline"] = f"{start_upper(party)} starts again and again: it registers anew in each audit"
             yield view.judge(resource, Status.FAIL, evidence)
+        elif process.state in _UP and process.stops is not None and view.kraft and node in view.quorum.now.late:
+            evidence |= {"state": "does not end", "cause": "stop_without_controller", "since": clean(process.stops.written or "")}
+            evidence["headline"] = f"{start_upper(party)} was asked to stop, and does not end: it does not follow the controllers"
+            yield view.judge(resource, Status.FAIL, evidence, severity=Severity.MEDIUM)
         elif process.state in _UP and resource in stopping:
             evidence |= {
                 "state": "is stopping",
@@ -155,7 +159,8 @@ def _steps(process: Process) -> Iterator[Step]:
     for step in process.fault.steps if process.fault else ():
         kind = next(key for key in ("see", "quick", "lasting", "do_not", "prove") if key in step)
         run = tuple(command(part, **values) for part in step.get("run", "").split("; ") if part)
-        yield Step(kind=kind, text=our_line(with_values(step[kind], values), 1000), commands=run, cost=step.get("cost"))
+        text = step[kind].removeprefix("Do not ") if kind == "do_not" else step[kind]  # as in stories: pages write it before it
+        yield Step(kind=kind, text=our_line(with_values(text, values), 1000), commands=run, cost=step.get("cost"))
 
 
 def are_all_missing(case: Case, symptom: Finding) -> bool:

@@ -4,7 +4,7 @@ from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
 from kafka_audit.checks.replication.partitions import NO_TOPIC
 from kafka_audit.differences.tables import LISTED, BrokerShare
 from kafka_audit.progress.rows import progress_of
-from kafka_audit.progress.states import led_elsewhere
+from kafka_audit.progress.states import leaders_stay, led_elsewhere, many_led_elsewhere
 
 
 @check(code="KA607", severity=Severity.LOW, parts=("topics",))
@@ -13,9 +13,11 @@ def leaders_not_preferred(view: ClusterView) -> Judgements:
     led = sum(share.preferred for share in view.partitions.shares.values())
     away = sorted(led_elsewhere(view), key=lambda share: (-share.preferred_elsewhere / share.preferred, share.broker_id))
     if away:
-        stands = any(row.state == "standing" for row in progress_of(view).of_kind("leaders"))
-        severity = None if stands else Severity.INFO
-        yield view.judge("cluster", Status.FAIL, severity=severity, led=led, brokers=_named(away), shares=_shares(away))
+        stay = leaders_stay(view) and bool(many_led_elsewhere(view))
+        stands = stay or any(row.state == "standing" for row in progress_of(view).of_kind("leaders"))
+        evidence: dict[str, object] = {"led": led, "brokers": _named(away), "shares": _shares(away)}
+        evidence["waits"] = "; they stay there until somebody starts an election" if stay else ""
+        yield view.judge("cluster", Status.FAIL, evidence, severity=None if stands else Severity.INFO)
     elif view.kraft and not led:
         yield view.judge("cluster", Status.UNKNOWN, NO_TOPIC, led=led)
     else:

@@ -4,7 +4,9 @@ from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
 from kafka_audit.checks.on_its_way import standing, under_way
 from kafka_audit.cluster.throttles import throttle_rates, throttled_topics
 from kafka_audit.differences.tables import LISTED, ReassignedState
-from kafka_audit.model.text import counted, listing
+from kafka_audit.model.finding import Resource
+from kafka_audit.model.text import brokers, counted, listing
+from kafka_audit.progress.copies import THROTTLE
 from kafka_audit.progress.rows import progress_of
 
 _ASKED = "zookeeper /admin/reassign_partitions"
@@ -23,10 +25,19 @@ def reassignment_hangs(view: ClusterView) -> Judgements:
         are = "is" if len(moving) == 1 else "are"
         yield from under_way(view, rows, f"{counted(len(moving), 'partition')} {are} being reassigned", moving=len(moving))
     elif throttle is not None:
+        held = _held_back(view)
         what = f"A replication throttle is still set on {throttle.places}, but no partition is being reassigned"
-        repair = "run `--verify` with that plan again, which removes the throttle"
-        severity = None if throttle.slows else Severity.LOW
-        reported = {"moving": 0, "what": what, "repair": repair, "topics": throttle.topics, "brokers": throttle.brokers or None}
+        if held:
+            what = f"A replication throttle that was left holds back {brokers(held)}"
+        severity = Severity.HIGH if held else None if throttle.slows else Severity.LOW
+        reported = {
+            "moving": 0,
+            "what": what,
+            "topics": throttle.topics,
+            "brokers": throttle.brokers or None,
+            "held": held or None,
+        }
+        reported |= {"repair": "remove the throttle, which loses nothing", "advice": "throttle", **throttle.command}
         yield view.judge("cluster", Status.FAIL, reported, severity=severity)
     else:
         yield view.judge("cluster", Status.PASS, moving=0)
@@ -39,6 +50,7 @@ def _evidence(row: ReassignedState) -> dict[str, object]:
         "removing": row.removing,
         "isr": row.isr,
         "dead": row.unregistered,
+        "advice": "copies",
         "repair": f"start {dead}, or cancel the reassignment"
         if dead
         else "check that the new replicas grow and that their brokers reach the leader",
@@ -69,6 +81,7 @@ class _Throttle:
     topics: tuple[str, ...]
     brokers: tuple[int, ...]
     slows: bool  # it may slow down something: rates do it
+    command: dict[str, object]  # the first topic, and the keys to delete there
 
 
 def _throttled(view: ClusterView) -> _Throttle | None:
@@ -84,4 +97,18 @@ def _throttled(view: ClusterView) -> _Throttle | None:
     if rates:
         place = f"{place}, with a rate at {listing(f'broker {broker}' for broker in sorted(rates))}"
     slows = bool(rates) or not view.settings.answers.keys() >= view.brokers.keys()
-    return _Throttle(places=place, topics=tuple(topics[:LISTED]), brokers=tuple(sorted(rates)), slows=slows)
+    keys = ",".join(sorted(row.key for row in settings if topics[0] in row.first))
+    return _Throttle(
+        places=place,
+        topics=tuple(topics[:LISTED]),
+        brokers=tuple(sorted(rates)),
+        slows=slows,
+        command={"topic": topics[0], "keys": keys},
+    )
+
+
+def _held_back(view: ClusterView) -> list[int]:
+    """Return the brokers that catch up behind a throttle for longer than a copy ordinarily rests."""
+    rows = progress_of(view).of_kind("catch_up")
+    late = [row for row in rows if row.waits_for == THROTTLE and row.minutes > row.ordinary_minutes]
+    return sorted({broker for row in late if (broker := Resource.of(row.parties[0]).broker) is not None})

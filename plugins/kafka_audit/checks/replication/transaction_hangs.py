@@ -1,3 +1,5 @@
+from collections.abc import Mapping
+
 from kafka_audit.checks import ClusterView, Confidence, Judgement, Judgements, Severity, Status, check
 from kafka_audit.checks.controller import since_previous
 from kafka_audit.checks.gaps import nothing_asked
@@ -24,7 +26,7 @@ def transaction_hangs(view: ClusterView) -> Judgements:
     yield from nothing_asked(view, reads)
     earlier = {(row.topic, row.partition, row.stable_offset): row for row in view.earlier(OldTransaction)}
     known = view.derived(OpenTransactions).known
-    rows = {row.parties[0]: row for row in progress_of(view).of_kind("transaction")}
+    rows = {party: row for row in progress_of(view).of_kind("transaction") for party in row.parties}
     judged: set[int] = set()
     for row in view.newest(OldTransaction):
         last = earlier.get((row.topic, row.partition, row.stable_offset))
@@ -80,6 +82,14 @@ def _coordinated(
     return view.judge(_resource(row), Status.FAIL, evidence, severity=severity, minutes=minutes, lasts=lasts, since=since)
 
 
+def _outlived_its_coordinators(view: ClusterView, row: OldTransaction, gap: Mapping[str, str] | None) -> bool:
+    """Return whether it is open in both samples of this audit, and no coordinator had it in between, nor has it now."""
+    before = {(old.topic, old.partition, old.stable_offset) for old in view.before(OldTransaction)}
+    known = {name for one in view.before(CoordinatedTransaction) for name in one.partitions}
+    again = (row.topic, row.partition, row.stable_offset) in before and f"{row.topic}-{row.partition}" not in known
+    return gap is None and again
+
+
 def _unclaimed(view: ClusterView, row: OldTransaction, last: OldTransaction | None) -> Judgement | None:
     """Judge a transaction that no coordinator is known to have, beside what the previous audit saw of it.
 
@@ -90,7 +100,11 @@ def _unclaimed(view: ClusterView, row: OldTransaction, last: OldTransaction | No
     gap = view.derived(OpenTransactions).gap
     if not past and not waiting:
         return None if gap is None else view.unknown(_resource(row), gap["error"], gap["needs"], evidence)
-    if not waiting and (last is None or (since_previous.minutes(view) or 0) < minutes):
+    if (
+        not waiting
+        and not _outlived_its_coordinators(view, row, gap)
+        and (last is None or (since_previous.minutes(view) or 0) < minutes)
+    ):
         seen = "seen once" if last is None else "seen a short time ago, too"
         error = f"{seen}: its first record is older than {minutes} minutes by the producer's time"
         needs = f"another audit, {minutes} minutes after the first that saw it"
@@ -109,5 +123,5 @@ def _unclaimed(view: ClusterView, row: OldTransaction, last: OldTransaction | No
         state="unknown" if gap is not None else "no coordinator has it",
         unread=None if gap is None else gap["error"],
         lasts="never ended" if past else "stays open",
-        since=f"it is open for more than {minutes} minutes" if past else "it was open in the previous audit",
+        since=f"its first record is older than {minutes} minutes" if past else "it was open in the previous audit",
     )

@@ -26,5 +26,6 @@ def acls_without_login(view: ClusterView) -> Judgements:
     named = frozenset(acl.principal for acl in acls if acl.principal.startswith(USER)) - {ANY_PRINCIPAL}
     without = without_login(view, named)
     where = sorted({f"{acl.resource_type} {acl.resource_name}" for acl in acls if acl.principal in without})
-    evidence = {"users": listing(without, 5), "resources": listing(where, 5), "count": len(named)}
+    evidence: dict[str, object] = {"users": listing(without, 5), "resources": listing(where, 5), "count": len(named)}
+    evidence |= {"first": next(iter(without), None)}
     yield view.judge("cluster", Status.FAIL if without else Status.PASS, evidence)

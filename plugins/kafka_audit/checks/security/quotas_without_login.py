@@ -5,7 +5,7 @@ from kafka_audit.model.tables import QuotaUser
 from kafka_audit.model.text import clean, listing
 
 _USERS = "zookeeper /config/users"
-_LOOKED = frozenset({"DescribeClientQuotas", f"{_USERS} quotas"})
+_LOOKED = frozenset({"DescribeClientQuotas", "DescribeClientQuotas limits", f"{_USERS} quotas", "zookeeper /config quotas"})
 
 
 @check(code="KA417", severity=Severity.INFO)
@@ -28,4 +28,5 @@ def quotas_without_login(view: ClusterView) -> Judgements:
         yield view.unknown("cluster", *unread)
     else:
         without = [clean(principal.removeprefix(USER)) for principal in without_login(view, named)]
-        yield view.judge("cluster", Status.FAIL if without else Status.PASS, users=listing(without, 5), count=len(named))
+        evidence: dict[str, object] = {"users": listing(without, 5), "count": len(named), "first": next(iter(without), None)}
+        yield view.judge("cluster", Status.FAIL if without else Status.PASS, evidence)

@@ -13,7 +13,7 @@ from kafka_audit.cluster.answers.reads import observer_name
 from kafka_audit.cluster.held_up_by import all_waiting_known, held_up_by, waiting_for
 from kafka_audit.model import quoting
 from kafka_audit.model.commands import command
-from kafka_audit.model.finding import CHANGES, Evidence, Finding, Resource
+from kafka_audit.model.finding import Evidence, Finding, Resource
 from kafka_audit.model.tables import GroupMember, LeadershipAnswer
 from kafka_audit.model.text import clean, counted, listing
 from kafka_audit.words.sentences import Written
@@ -120,24 +120,14 @@ def _moved_partitions(case: Case, broker: int, loss: _Loss) -> frozenset[tuple[s
     return frozenset(reported & loss.offline.keys()) or loss.led
 
 
-def _leaders_moved(case: Case, broker: int, limit: int = 10) -> tuple[Evidence, ...]:
-    """Return that the broker lost leaders since the previous snapshot, and which."""
+def _leaders_moved(case: Case, broker: int) -> tuple[Evidence, ...]:
+    """Return that the broker lost leaders since the previous snapshot."""
     findings = [
         finding
         for finding in case.findings
         if (finding.code, finding.resource.name, finding.status) == ("KA208", f"broker/{broker}", Status.FAIL)
     ]
-    moves = [
-        f"leader of {clean(key[0])}-{key[1]}: {clean(change.before or 'none')} -> {clean(change.after or 'none')}"
-        for change in case.changes
-        if change.kind == "leader_moved"
-        and change.before == str(broker)
-        and (key := Resource.of(change.resource).topic_partition)
-    ]
-    lines = [Evidence(observer=CHANGES, text=text) for text in moves[:limit]]
-    if len(moves) > limit:
-        lines.append(Evidence(observer=CHANGES, text=f"and {len(moves) - limit} more leaders moved away from it"))
-    return (*(Evidence(observer=finding.code, text=finding.message) for finding in findings), *lines)
+    return tuple(Evidence(observer=finding.code, text=finding.message) for finding in findings)
 
 
 def _readers(case: Case, partitions: Iterable[tuple[str, int]]) -> tuple[tuple[Evidence, ...], tuple[str, ...]]:

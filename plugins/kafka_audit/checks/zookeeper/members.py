@@ -1,5 +1,6 @@
 """Servers of the ensemble: bounds, and the servers above them."""
 
+from kafka_audit.model.addresses.voters import servers_named
 from kafka_audit.model.tables import ZookeeperMember
 
 AWAY = ("idle", "down")
@@ -10,6 +11,11 @@ LATENCY_MS, OUTSTANDING, BEHIND = 100.0, 100, 1000
 def named_servers(members: tuple[ZookeeperMember, ...]) -> str:
     """Return servers for a sentence, each with its error."""
     return ", ".join(f"{member.member}{f' ({member.error})' if member.error else ''}" for member in members) or "none"
+
+
+def address_of(member: str) -> dict[str, object]:
+    """Return the address of a server for a command."""
+    return {name: value for found in servers_named(member) for name, value in zip(("host", "port"), found, strict=True)}
 
 
 def is_late(member: ZookeeperMember) -> bool:

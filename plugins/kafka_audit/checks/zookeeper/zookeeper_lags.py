@@ -1,6 +1,6 @@
 from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
 from kafka_audit.checks.gaps import ONCE_BY_ZOOKEEPER, no_ensemble
-from kafka_audit.checks.zookeeper.members import busy, is_late
+from kafka_audit.checks.zookeeper.members import address_of, busy, is_late
 from kafka_audit.model.tables import ZookeeperMember
 
 
@@ -17,7 +17,12 @@ def zookeeper_lags(view: ClusterView) -> Judgements:
     figures, old = busy(members), view.before(ZookeeperMember)
     late = [f"{member.member} answers after {member.latency_avg_ms:g} ms on average" for member in members if is_late(member)]
     lasting = {figure: text for figure, text in figures.items() if not old or figure in busy(old)}
-    evidence = {"servers": tuple(member.member for member in members), "what": "; ".join([*late, *lasting.values()])}
+    slow = next((member for member in members if is_late(member)), members[0])
+    evidence = {
+        **address_of(slow.member),
+        "servers": tuple(member.member for member in members),
+        "what": "; ".join([*late, *lasting.values()]),
+    }
     if evidence["what"]:
         yield view.judge("cluster", Status.FAIL, evidence)
     elif figures:

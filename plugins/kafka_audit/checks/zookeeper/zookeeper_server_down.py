@@ -2,7 +2,7 @@ from dataclasses import replace
 
 from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
 from kafka_audit.checks.gaps import ONCE_BY_ZOOKEEPER, no_ensemble
-from kafka_audit.checks.zookeeper.members import AWAY, named_servers
+from kafka_audit.checks.zookeeper.members import AWAY, address_of, named_servers
 from kafka_audit.model.tables import Registry, ZookeeperMember
 from kafka_audit.model.text import counted
 
@@ -23,6 +23,7 @@ def zookeeper_server_down(view: ClusterView) -> Judgements:
         "away": len(lasting),
         "does": "does" if len(lasting) == 1 else "do",
         "servers": named_servers(lasting or members),
+        **address_of((lasting or members)[0].member),
         "members": tuple({"server": member.member, "error": member.error or ""} for member in lasting or members),
     }
     if lasting:

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 from kafka_audit.model.names import NameKind, can_be_name
+from kafka_audit.model.text import both_ends
 from kafka_audit.says.signs import SIGNS, Sign, unused_sign
 
 MOST_LINES = 50_000
@@ -99,7 +100,7 @@ def line_stamp(line: str) -> Stamp | None:
 
 def scan(text: str, broker: int) -> Scan:
     """Return what the tail of a broker's log says; a cut first line matches nothing."""
-    lines = [_ends(line) for line in text.splitlines()[-MOST_LINES:]]
+    lines = [both_ends(line, LONGEST_LINE) for line in text.splitlines()[-MOST_LINES:]]
     matches: list[SignMatch] = []
     others = _UnusedLines()
     current: Stamp | None = None
@@ -140,10 +141,6 @@ class _UnusedLines:
             self._signs[shape] = unused_sign(f"{line}\n{below or ''}")
         if (sign := self._signs[shape]) is not None:
             self.matches.append(SignMatch(sign, None, broker, None, None, line, below, when))
-
-
-def _ends(line: str) -> str:
-    return line if len(line) <= LONGEST_LINE else f"{line[: LONGEST_LINE - _END - 1]}…{line[-_END:]}"
 
 
 def _matches(lines: Sequence[str], number: int, when: Stamp | None, broker: int) -> Iterator[SignMatch]:

@@ -7,6 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, BinaryIO
 
+from kafka_audit.model.text import both_ends
+
 _LONGEST = 8_000  # characters of a line
 _MOST_LINES = 40  # of a line with its exceptions
 _MOST_STREAMS = 200
@@ -163,5 +165,5 @@ def _blocks(stream: BinaryIO) -> Iterator[bytes]:
 
 
 def _text(line: bytes) -> str:
-    """Return a line without its end; what is beyond 8,000 characters is left out."""
-    return line[:_LONGEST].decode("utf-8", "replace").rstrip("\r\n")
+    """Return a line without its end; of one beyond 8,000 characters the middle is left out."""
+    return both_ends(line.decode("utf-8", "replace").rstrip("\r\n"), _LONGEST)

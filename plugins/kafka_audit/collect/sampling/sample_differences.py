@@ -14,10 +14,11 @@ import numpy as np
 import pyarrow as pa
 
 from kafka_audit.clients.read_error import clean_line
+from kafka_audit.collect.brokers.transaction_states import STATES
 from kafka_audit.collect.rows.collected import Collected
 from kafka_audit.collect.rows.columns import Lists, texts
-from kafka_audit.collect.sampling import quorum_differences, replication_gaps
-from kafka_audit.collect.sampling.partition_differences import PartitionSet, TopicLists
+from kafka_audit.collect.sampling import quorum_differences
+from kafka_audit.collect.sampling.partition_differences import PartitionSet, TopicLists, replication_gaps
 from kafka_audit.compare.addresses import HostPort, canonical_address
 from kafka_audit.compare.broker_lists import list_differences
 from kafka_audit.model.addresses.name_addresses import answers_for_another, taken_in_vain
@@ -29,11 +30,13 @@ from kafka_audit.model.tables import (
     AddressProbe,
     BrokerIdentity,
     BrokerView,
+    CoordinatedTransaction,
     CoordinatorPartition,
     GroupCoordinator,
     LeadershipAnswer,
     LogDir,
     Migration,
+    OldTransaction,
     Probe,
     RebalancingGroup,
     RegisteredBroker,
@@ -50,6 +53,7 @@ from kafka_audit.model.tables import (
     ZookeeperNode,
     ZookeeperProbe,
 )
+from kafka_audit.model.tables.storage import OPEN_FOR_LONG_MS
 from kafka_audit.model.text import counted
 
 NOTHING = Expect()
@@ -133,10 +137,10 @@ def find_sample_differences(tables: SampleTables, expect: Expect = NOTHING) -> S
             reasons.append("ZooKeeper has no /controller")
         of_views, partitions = _against_zookeeper(tables, registry, reasons)
         others |= _absent(tables, registry, expect.brokers, reasons)
-    by_parties = (_among_brokers, _shared_addresses, _acls, _reads, _identities, _probes)
+    by_parties = (_among_brokers, _shared_addresses, _acls, _reads, _identities, _probes, _unclaimed_transactions)
     for compare in (*by_parties, quorum_differences.find_quorum_differences, _leadership, _coordinators):
         others |= compare(tables, reasons)
-    partitions[None] = replication_gaps.gaps(tables.columns(RegisteredPartition), tables.columns(ViewPartition), reasons)
+    partitions[None] = replication_gaps(tables.columns(RegisteredPartition), tables.columns(ViewPartition), reasons)
     others |= _topic_ids(tables, reasons) | _more_replicas(tables, reasons)
     others |= _ensemble(tables, reasons) | _foreign(tables, expect.cluster_id, reasons)
     return SampleDifferences(
@@ -195,6 +199,18 @@ def _coordinators(tables: SampleTables, reasons: list[str]) -> set[Key]:
     groups = {(row.broker_id, row.group) for row in tables.of(RebalancingGroup)}
     reasons += [f"{counted(len(groups), 'group')} {'is' if len(groups) == 1 else 'are'} in a rebalance"] if groups else []
     return {("coordinator", *row) for row in found} | {("rebalance", *row) for row in groups}
+
+
+def _unclaimed_transactions(tables: SampleTables, reasons: list[str]) -> set[Key]:
+    """Return transactions beyond every time-out that no coordinator has, of those that were asked: one may just have ended."""
+    known = {name for row in tables.of(CoordinatedTransaction) for name in row.partitions}
+    asked = any((read.operation, read.outcome) == (STATES, "answered") for read in tables.of(SourceRead))
+    old = {
+        (row.topic, row.partition, row.stable_offset) for row in tables.of(OldTransaction) if row.older_than_ms > OPEN_FOR_LONG_MS
+    }
+    found = {place for place in old if asked and f"{place[0]}-{place[1]}" not in known}
+    reasons += [f"no coordinator has {counted(len(found), 'transaction')}"] if found else []
+    return {("transaction", *place) for place in found}
 
 
 def _names(observers: Iterable[str]) -> str:

@@ -20,7 +20,7 @@ from kafka_audit.report.html import filters, picture
 from kafka_audit.report.html.filters import Wanted
 from kafka_audit.report.html.templating import asset, jinja_environment
 from kafka_audit.report.left_behind import left_behind
-from kafka_audit.report.on_its_way import SHOWN, progress_lines
+from kafka_audit.report.on_its_way import SHOWN, progress_lines, shown_rows
 from kafka_audit.report.parties import agreement
 from kafka_audit.report.parties.matrix import brokers_text
 from kafka_audit.report.parties.quorum import quorum_text
@@ -133,6 +133,7 @@ def standalone(document: Report, notice: str = "") -> str:
 
 
 def _common(document: Report, min_coverage: float) -> dict[str, Any]:
+    on_its_way = shown_rows(document.progress)
     return {
         "document": document,
         "origin": remedies.origin_note(document),
@@ -143,8 +144,8 @@ def _common(document: Report, min_coverage: float) -> dict[str, Any]:
         "counts_text": _counts(document),
         "quorum": document.quorum,
         "quorum_text": quorum_text,
-        "progress": progress_lines(document.progress[:SHOWN]),
-        "progress_more": len(document.progress[SHOWN:]) + document.progress_omitted,
+        "progress": progress_lines(on_its_way[:SHOWN]),
+        "progress_more": len(on_its_way[SHOWN:]) + document.progress_omitted,
         "next_failure": document.next_failure,
         "left_behind": left_behind(document),
         "loss_columns": loss_columns,

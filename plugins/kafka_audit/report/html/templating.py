@@ -45,6 +45,7 @@ def jinja_environment() -> Environment:
         "commands": commands,
         "command_to_see": remedies.command_to_see,
         "remedy": html_remedy,
+        "sentences": _sentences,
         "step_text": html_step,
         "step_lines": remedies.step_lines,
         "by_broker": by_broker,

@@ -5,12 +5,13 @@ from collections.abc import Iterator, Sequence
 
 from kafka_audit.cluster.answers.reads import observer_name
 from kafka_audit.model import quoting
+from kafka_audit.model.commands import Prose
 from kafka_audit.model.report import CodeGroup, Report, ReportedIncident, ReportedStep, ReportedViews
 from kafka_audit.model.text import clean, counted, our_line
 from kafka_audit.report import remedies, state, unknowns
 from kafka_audit.report.impacts import who_is_hurt
 from kafka_audit.report.left_behind import left_behind
-from kafka_audit.report.on_its_way import SHOWN, progress_lines
+from kafka_audit.report.on_its_way import SHOWN, progress_lines, shown_rows
 from kafka_audit.report.parties import agreement, matrix
 from kafka_audit.report.parties.quorum import quorum_text
 from kafka_audit.report.parties.views import NOT_ASKED, who
@@ -84,11 +85,12 @@ def _lines(document: Report) -> Iterator[str]:
 
 
 def _on_its_way(document: Report) -> Iterator[str]:
-    if document.progress:
+    rows = shown_rows(document.progress)
+    if rows:
         yield from ("", "## On its way", "", "| | What | Since |", "|---|---|---|")
-    for line in progress_lines(document.progress[:SHOWN]):
+    for line in progress_lines(rows[:SHOWN]):
         yield f"| `{line.bar}` {line.word} | {escaped(line.text)} | {escaped(line.note)} |"
-    more = len(document.progress[SHOWN:]) + document.progress_omitted
+    more = len(rows[SHOWN:]) + document.progress_omitted
     if more:
         yield from ("", f"and {more} more, in findings.json.")
 
@@ -103,7 +105,7 @@ def _agreed(document: Report) -> Iterator[str]:
 def _left_behind(document: Report) -> Iterator[str]:
     found = left_behind(document)
     yield from ("", "## Left behind", "") if found else ()
-    yield from (f"- {escaped(row.message)} ({row.code}). {escaped(row.breaks)} {escaped(row.remove)}" for row in found)
+    yield from (f"- {escaped(row.message)} ({row.code}). {escaped(row.breaks)} {_sentences(row.remove)}" for row in found)
 
 
 def _next_failure(document: Report) -> Iterator[str]:
@@ -172,7 +174,10 @@ def _explained(groups: Sequence[CodeGroup]) -> Iterator[str]:
 
 
 def _step_text(step: ReportedStep) -> str:
-    text = remedies.step_text(step)
+    return _sentences(remedies.step_text(step))
+
+
+def _sentences(text: str | Prose) -> str:
     shown = quoting.written(text, words=markdown_prose, span=quoting.markdown_span, line=quoting.markdown_span)
     return " ".join(shown.split("\n"))
 

@@ -11,7 +11,7 @@ from kafka_audit.model.report import Report, ReportedFinding, ReportedIncident
 from kafka_audit.report import remedies, unknowns
 from kafka_audit.report.impacts import who_is_hurt
 from kafka_audit.report.left_behind import left_behind
-from kafka_audit.report.on_its_way import progress_lines
+from kafka_audit.report.on_its_way import progress_lines, shown_rows
 from kafka_audit.report.parties import agreement, matrix, reach
 from kafka_audit.report.parties.quorum import quorum_text
 from kafka_audit.report.text import (
@@ -269,7 +269,7 @@ class _AuditPage:
             yield from (f"  {line}" for line in wrap(our_line(text, 1000), self.width - 2, "+ ", "  "))
 
     def on_its_way(self) -> Iterator[str]:
-        rows = self.document.progress
+        rows = shown_rows(self.document.progress)
         shown = rows if self.most is None else rows[:_FIRST]
         if rows:
             yield self.paint("bold", "ON ITS WAY")
@@ -333,7 +333,7 @@ class _AuditPage:
             yield self.paint("bold", "LEFT BEHIND")
         for row in found[: self.most]:
             yield from wrap(
-                f"{our_line(row.message, 300)} ({row.code}). {our_line(row.breaks)} {our_line(row.remove)}",
+                f"{our_line(row.message, 300)} ({row.code}). {clean_prose(row.breaks)} {remedy_text(row.remove)}",
                 self.width,
                 "  - ",
                 "    ",
