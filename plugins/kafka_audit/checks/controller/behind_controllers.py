@@ -17,8 +17,8 @@ from kafka_audit.checks.incident import (
     evidence_of_reads,
 )
 from kafka_audit.checks.repair import connect_commands_to
-from kafka_audit.compare.addresses import address_text
 from kafka_audit.cluster.processes import Processes
+from kafka_audit.compare.addresses import address_text
 from kafka_audit.faults.facts import facts_of
 from kafka_audit.faults.solver import following
 from kafka_audit.model.commands import command
