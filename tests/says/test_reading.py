@@ -178,6 +178,6 @@ def test_a_text_that_is_only_written_behind_another_one_is_found_alone():
     assert alone[0].meaning != read_pasted("Encountered fatal fault: ")[0].found[0].meaning
 
 
-@pytest.mark.parametrize("text", ["Unexpected error", "my producers are slow since today"])
+@pytest.mark.parametrize("text", ["an error of which nobody has ever heard in a thread", "my producers are slow since today"])
 def test_what_no_handler_writes_is_not_found_as_if_one_did(text):
     assert not read_pasted(text)[0].found

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
+from kafka_audit.cluster.disagreements import NEVER_SETTLE
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.compare.addresses import address_text, canonical_address, canonical_text
 from kafka_audit.compare.broker_lists import ListDifference
@@ -28,10 +29,14 @@ OTHERWISE: Mapping[str, str] = MappingProxyType(
         "broker_missing": ListDifference.MISSING.value,
         "endpoint": ListDifference.ELSEWHERE.value,
         "unregistered": ListDifference.UNREGISTERED.value,
+        "topics": "topics or leaders of its own view are others",
         DISPUTED: "views differ, and it is unknown which one is newer",
     }
 )
-"""How a party may list a broker otherwise, for a sentence: the kinds of `Claim` that are about one broker, the worst first."""
+"""How a party may list a broker otherwise, for a sentence: the kinds of `Claim` that are about one broker, the worst first.
+
+`topics` is about what leads and lies on brokers, and stands at the broker that shows it.
+"""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,6 +76,9 @@ def listed_brokers(view: ClusterView) -> Iterator[ListedBrokers]:
         # That the newest views do not list a broker is claimed by its own view alone.
         listed = {row.broker_id for digest in digests.get(name, ()) for row in view.listed.get(digest, ())}
         otherwise |= dict.fromkeys(unlisted - listed if listed else (), "broker_missing")
+        partitions = (view.disagreement(name, matter) for matter in ("leader", "no_leader", "assignment"))
+        if any(found is not None and found.settled and found.kind not in NEVER_SETTLE for found in partitions):
+            otherwise.setdefault(broker, "topics")
         observer = observers.get(name)
         unknown = unread
         if observer is None or observer.error is not None:
@@ -82,7 +90,8 @@ def listed_brokers(view: ClusterView) -> Iterator[ListedBrokers]:
 def _by_zookeeper(view: ClusterView) -> ListedBrokers:
     missing = [broker for broker in view.named_brokers if broker not in view.in_zookeeper]
     if not view.in_zookeeper and not view.zookeeper_read:
-        return ListedBrokers(observer="zookeeper", otherwise={}, unknown=NO_VIEW)
+        gap = view.gap("brokers")
+        return ListedBrokers(observer="zookeeper", otherwise={}, unknown=NO_VIEW if gap is None else gap.error)
     kind = "broker_missing" if view.in_zookeeper else "empty_view"
     return ListedBrokers(observer="zookeeper", otherwise=dict.fromkeys(missing, kind))
 

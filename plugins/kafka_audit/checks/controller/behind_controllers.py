@@ -18,6 +18,7 @@ from kafka_audit.checks.incident import (
 )
 from kafka_audit.checks.repair import connect_commands_to
 from kafka_audit.cluster.processes import Processes
+from kafka_audit.compare.addresses import address_text
 from kafka_audit.faults.facts import facts_of
 from kafka_audit.faults.solver import following
 from kafka_audit.model.commands import command
@@ -148,8 +149,11 @@ def cut_from_controllers(case: Case) -> StoryFacts:
     """Return the facts: who does not reach which controllers, and what follows."""
     symptoms = [finding for finding in case.explained if finding.code in CODES]
     addresses = sorted({address for root in case.roots for address in root.texts("addresses")})
+    leader = case.view.quorum.now.newest
+    active = None if leader is None else case.view.voter_addresses.get(leader.leader_id)
     facts: dict[str, object] = {
         "addresses": tuple(addresses),
+        "active": f"controller {leader.leader_id}" if leader and active and addresses == [address_text(*active)] else "",
         "all_missed": _misses_all(case.roots[0]),
         "errors": tuple(sorted({root.text("error") for root in case.roots})),
         "connect": connect_commands_to(addresses),

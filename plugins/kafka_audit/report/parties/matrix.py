@@ -361,7 +361,9 @@ def _legend(matrix: Matrix, shown: str) -> list[str]:
     for letter in ORDER:
         if letter not in shown:
             continue
-        texts = list(dict.fromkeys(why.text for why in matrix.why if why.letter == letter))
+        reasons = {why.text: why for why in matrix.why if why.letter == letter}
+        apart = len({(why.brokers, why.controllers) for why in reasons.values()}) > 1
+        texts = [f"{text}{_where(why, apart=apart)}" if len(reasons) > 1 else text for text, why in reasons.items()]
         spelt = "; ".join(texts[:_SPELT])
         meaning = spelt if letter in LADDER and spelt else ": ".join(filter(None, (MEANING[letter], spelt)))
         more = f" (and {len(texts) - _SPELT} more)" if len(texts) > _SPELT else ""
@@ -369,6 +371,12 @@ def _legend(matrix: Matrix, shown: str) -> list[str]:
             meaning = agreement(matrix)
         legend.append(f"{letter}  {meaning}{more}")
     return legend
+
+
+def _where(why: MatrixReason, *, apart: bool) -> str:
+    """Return whose cells a reason is about, where a letter has several: by columns, or by rows where they are of one column."""
+    named = [_all(role, nodes) for role, nodes in (("broker", why.brokers), ("controller", why.controllers)) if nodes]
+    return f" ({', '.join(named) if named and apart else f'from {listing(why.observers, 3)}'})"
 
 
 def agreement(matrix: Matrix) -> str:
