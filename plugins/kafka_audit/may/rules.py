@@ -115,9 +115,9 @@ def _stopped(asked: Asked) -> Iterator[Objection]:
         yield from unread_quorum
         return
     view, node, stops = asked.view, asked.node, asked.step.kind == "stop"
-    yield from nodes.without_zookeeper(view)
+    yield from nodes.zookeeper_is_needed(view)
     yield from _without(asked, _loss(asked))
-    yield from nodes.without_controller(view, node)
+    yield from nodes.controller_is_needed(view, node)
     if nodes.is_down(view, node):
         yield from nodes.downtime(view, node, starts=not stops)
     elif stops:

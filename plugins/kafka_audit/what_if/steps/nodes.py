@@ -148,7 +148,7 @@ def _log_unread(view: ClusterView, node: int, what: str) -> Iterator[Objection]:
         yield unknown_whether(f"{what}: {failed[0].error}", failed[0].needs or f"server.log of {view.party(node)}")
 
 
-def without_zookeeper(view: ClusterView) -> Iterator[Objection]:
+def zookeeper_is_needed(view: ClusterView) -> Iterator[Objection]:
     """Yield that no ZooKeeper answers: a broker that stops or starts then stays out of the cluster."""
     reads = (read for read in view.last_reads if read.observer == "zookeeper" and read.outcome == "failed")
     failed = [read for read in reads if read.failure is ReadFailure.TIMEOUT or read.failure.layer == "tcp"]
@@ -157,7 +157,7 @@ def without_zookeeper(view: ClusterView) -> Iterator[Objection]:
         yield not_now(why, f"an answer of ZooKeeper{f' at {clean(failed[0].target)}' if failed[0].target else ''}")
 
 
-def without_controller(view: ClusterView, node: int) -> Iterator[Objection]:
+def controller_is_needed(view: ClusterView, node: int) -> Iterator[Objection]:
     """Yield that a broker does not follow the controllers, without which neither its start nor its stop ends (KRaft)."""
     if not view.kraft or node not in view.known_brokers:
         return
