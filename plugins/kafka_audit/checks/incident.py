@@ -158,7 +158,7 @@ _ASKED_OF = MappingProxyType({"DescribeShareGroupOffsets": "__share_group_state"
 """Reads that a broker answers by what is in a topic of Kafka's own."""
 
 
-def unanswered(case: Case, symptom: Finding) -> frozenset[str]:
+def left_unanswered(case: Case, symptom: Finding) -> frozenset[str]:
     """Return the questions that a broker which gave its view left without an answer; nothing where one failed otherwise."""
     broker = symptom.resource.broker
     if broker is None or not case.view.views_of(broker):
@@ -169,7 +169,7 @@ def unanswered(case: Case, symptom: Finding) -> frozenset[str]:
 
 
 def _waits_for_partitions(case: Case, symptom: Finding) -> bool:
-    topics = {_ASKED_OF.get(operation.split(" ")[0]) for operation in unanswered(case, symptom)}
+    topics = {_ASKED_OF.get(operation.split(" ")[0]) for operation in left_unanswered(case, symptom)}
     offline = (finding for finding in case.findings if finding.code == "KA601" and finding.resource.topic in topics)
     return bool(topics) and None not in topics and any(in_partitions_of(case, finding) for finding in offline)
 

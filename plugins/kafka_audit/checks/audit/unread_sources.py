@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import replace
 
-from kafka_audit.checks.incident import Case, StoryFacts, evidence_of, evidence_of_reads, unanswered
+from kafka_audit.checks.incident import Case, StoryFacts, evidence_of, evidence_of_reads, left_unanswered
 from kafka_audit.checks.repair import reconnect_commands, srvr_commands
 from kafka_audit.checks.zookeeper.members import AWAY
 from kafka_audit.cluster.answers.reads import addresses_of, observer_name
@@ -160,7 +160,7 @@ def _failed_zookeeper_reads(case: Case) -> list[SourceRead]:
 
 def waits_for_zookeeper(case: Case, symptom: Finding) -> bool:
     """Explain a broker that left only that without an answer which its controller waits for ZooKeeper with."""
-    found = unanswered(case, symptom)
+    found = left_unanswered(case, symptom)
     return bool(found) and found <= _BY_ZOOKEEPER
 
 
