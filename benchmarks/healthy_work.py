@@ -44,8 +44,8 @@ TOPICS = 14  # none of the names that the tier makes
 MEGABYTES, RATE, FETCH_BYTES = 20, "400000", "65536"
 THROTTLED = "follower.replication.throttled.replicas"
 TIERED = {"remote.storage.enable": "true", "segment.bytes": "1048576", "local.retention.bytes": "1048576"}
-TRUE_WHILE_DOWN = frozenset({"KA001", "KA113", "KA209", "KA211", "KA212", "KA603"})
-"""That a broker is gone and does not answer, that no other may fail, and that a controller is down: in KRaft they are both."""
+TRUE_WHILE_DOWN = frozenset({"KA001", "KA113", "KA116", "KA209", "KA211", "KA212", "KA603"})
+"""That a broker is gone, recovers or does not answer, that no other may fail, and that a controller is down: in KRaft both."""
 _LIFE = re.compile(
     r"\[BrokerServer id=\d+\] Transition from \w+ to (?P<kraft>SHUTTING_DOWN|STARTED)"
     r"|\] (?P<zookeeper>shutting down|started) \(kafka\.server"

@@ -3,6 +3,7 @@
 import contextlib
 import json
 import shutil
+import subprocess
 import sys
 import threading
 import time
@@ -490,10 +491,36 @@ def hang_transaction(scene: Scene, topic: str, partition: int) -> None:
 
 
 @action
+def limit_clients(scene: Scene, entity: str, limit: str) -> None:
+    """Set a quota, both as options of kafka-configs.sh; `revert` removes it."""
+    command = f"kafka-configs.sh --bootstrap-server {scene.tools.bootstrap} --alter {entity}"
+    scene.tools.demand_as_admin(f"{command} --add-config {limit}")
+    scene.undo.append(lambda: scene.tools.demand_as_admin(f"{command} --delete-config {limit.partition('=')[0]}"))
+
+
+@action
 def add_member(scene: Scene, kind: str, group: str, topic: str) -> None:
     """Start a member of a group, of a kind of `group_member`; `revert` ends it."""
     process = start_member(scene.bed, scene.cluster, kind, group, topic)
     scene.undo += [process.wait, process.terminate]  # the last one first
+
+
+@action
+def add_share_member(scene: Scene, group: str, topic: str, *, blocked: bool = False) -> None:
+    """Start a member of a share group; `revert` ends it.
+
+    A blocked one follows one that has processed records. Nobody reads what it prints, so its loop waits while it holds others.
+    """
+    tools, earliest = scene.tools, f"--entity-type groups --entity-name {group} --add-config share.auto.offset.reset=earliest"
+    tools.demand_as_admin(f"kafka-configs.sh --bootstrap-server {tools.bootstrap} --alter {earliest}")
+    consumer = f"kafka-console-share-consumer.sh --bootstrap-server {tools.bootstrap} --topic {topic} --group {group}"
+    quietly = f"{consumer} --formatter-property print.value=false"
+    if blocked:
+        tools.demand(f"{quietly} --max-messages 2")
+    wanted = tools.line(consumer if blocked else quietly)
+    printed = subprocess.PIPE if blocked else subprocess.DEVNULL
+    process = scene.bed.worker.popen(wanted, stdout=printed, stderr=subprocess.DEVNULL)
+    scene.undo += [process.wait, process.kill]  # the last one first
 
 
 @action

@@ -4,7 +4,7 @@ acls:       a list of `[principal, operation]`, or with `permission, host, resou
             brokers with an authorizer hold it; `acls_of` by broker id or `zookeeper`: another list, or `unread`.
 properties: server.properties by broker id; `hidden` for a secret. `file_releases`: the release by whose rules lint judges each.
 logins:     {broker, listener, mechanism, side, user, password}, one line of a JAAS text each; `broker` may be a list.
-scram:      users by mechanism. quotas: users that have one.
+scram:      users by mechanism. quotas: users that have one. limits: rows of quotas.
 authorities: by subject, {issuer, days, again: days of a second one of that name}.
 certificates_of_others: {listener, host, port, days}, of controllers and of ZooKeeper.
 certificates: by `ID/LISTENER`, `unseen` or what differs from a good one: {days, sans, name_matches, trusted, error, issuer,
@@ -38,6 +38,7 @@ from kafka_audit.model.tables import (
     LogLine,
     Probe,
     PropertyLogin,
+    Quota,
     QuotaUser,
     Row,
     ScramUser,
@@ -141,6 +142,7 @@ def files(world: World) -> Iterator[Row]:
     for mechanism, users in world["scram"].items():
         yield from (ScramUser(user=user, mechanism=mechanism) for user in users)
     yield from (QuotaUser(user=user) for user in world["quotas"])
+    yield from (Quota(**({"user": None, "client_id": None, "address": None} | limit)) for limit in world["limits"])
     for whose, keys in world["dynamic"].items():
         broker = None if whose == "all" else whose
         for key, value in keys.items():

@@ -27,6 +27,7 @@ from kafka_audit.model.tables import (
     AclHolder,
     ControllerConfig,
     ControllerProbe,
+    Quota,
     QuotaUser,
     Registry,
     Row,
@@ -86,7 +87,7 @@ def each(observer: str, operation: str) -> tuple[tuple[str, str], ...]:
     return tuple((observer.format(broker), operation) for broker in range(3))
 
 
-PATHS = ("/kafka-acl", "/config/brokers", "/config/users", "/config/users quotas")
+PATHS = ("/kafka-acl", "/config/brokers", "/config/users", "/config quotas")
 ACLS, DYNAMIC, USERS, QUOTAS = (("zookeeper", f"zookeeper {path}") for path in PATHS)
 SOURCES = {
     "zookeeper": Source(
@@ -112,7 +113,7 @@ SOURCES = {
         differences=frozenset(DIFFERENCES) - {TopicSetting, FormerLeaderState},
     ),
     "brokers": Source(
-        tables=OF_BROKERS - {Acl, QuotaUser, ScramUser, TopicConfig},  # ZooKeeper may have told these
+        tables=OF_BROKERS - {Acl, Quota, QuotaUser, ScramUser, TopicConfig},  # ZooKeeper may have told these
         reads=of_brokers(""),
         views=True,
         differences=frozenset({FormerLeaderState}),
@@ -167,9 +168,11 @@ SOURCES = {
         tables=filled_by("zookeeper /config/brokers"), reads=of_zookeeper("/config/brokers"), adds=(DYNAMIC,)
     ),
     "users": Source(
-        tables=frozenset({QuotaUser, ScramUser}),
+        tables=frozenset({Quota, QuotaUser, ScramUser}),
         reads=lambda read: (
-            of_zookeeper("/config/users")(read) or of_brokers("DescribeClientQuotas", "DescribeUserScramCredentials")(read)
+            of_zookeeper("/config/users")(read)
+            or of_zookeeper("/config quotas")(read)
+            or of_brokers("DescribeClientQuotas", "DescribeUserScramCredentials")(read)
         ),
         adds=(USERS, QUOTAS),
     ),

@@ -145,7 +145,7 @@ def snapshots(base: World, name: str, case: World) -> tuple[Snapshot, Snapshot |
     if case.get("files_alone"):
         rows = (
             SnapshotInfo(**_tuples(now["info"]), samples=0),
-            *files(now | {"brokers": {}, "dynamic": {}, "scram": {}, "quotas": []}),
+            *files(now | {"brokers": {}, "dynamic": {}, "scram": {}, "quotas": [], "limits": []}),
         )
         return Snapshot(snapshot_id=name, cluster=CLUSTER, cluster_id=f"id of {name}", rows=rows), None
     worlds = [_laid(now, case.get("before", {})), now][2 - case.get("samples", 2) :]

@@ -10,7 +10,7 @@ from kafka_audit.incidents.remedies import filled_page, what_to_do
 from kafka_audit.incidents.tools import Tools, oldest_release
 from kafka_audit.model import quoting
 from kafka_audit.model.commands import Command, command
-from kafka_audit.model.tables import BrokerApi, BrokerView, Snapshot
+from kafka_audit.model.tables import BrokerApi, BrokerView, Sample, Snapshot
 from printed_commands import HOSTILE, RELEASES, files_made, meant, words_of
 
 ELECTION = "kafka-leader-election.sh --bootstrap-server BROKER:9092 --election-type preferred"
@@ -99,8 +99,15 @@ def test_a_broker_is_asked_in_place_of_a_controller_as_its_own_listener_lets_in(
 
 
 def test_any_broker_of_a_page_is_one_that_answered_and_lists_most():
-    def server(*views):
+    def server(*views, again=None):
+        samples = sorted({sample for sample, *_ in views})
         rows = [
+            Sample(
+                sample=number, started_ms=number, finished_ms=number, reason="first", asked_again=again if number > 1 else None
+            )
+            for number in samples
+        ]
+        rows += [
             BrokerView(
                 sample=sample, observer=f"broker:{broker}", broker_id=broker, listener="L", address=address,
                 kafka_cluster_id=None, controller_id=0, brokers_listed=listed, topics_listed=0, brokers_digest="",
@@ -113,6 +120,7 @@ def test_any_broker_of_a_page_is_one_that_answered_and_lists_most():
     assert server() == "BROKER:9092"
     assert server((1, 0, "b0:9092", 0), (1, 1, "b1:9092", 3), (1, 2, "b2:9092", 3)) == "b1:9092"  # broker 0 is cut off
     assert server((1, 0, "b0:9092", 3), (2, 1, "b1:9092", 3)) == "b1:9092"  # broker 0 did not answer again
+    assert server((1, 0, "b0:9092", 3), (2, 1, "b1:9092", 0), again=("broker:1",)) == "b0:9092"  # nor was it asked again
     assert server((1, 0, "b 0;reboot:9092", 3), (1, 1, "x" * 300 + ":9092", 3), (1, -1, "seed:9092", 3)) == "BROKER:9092"
     assert printed(replace(tools(), server="b1:9092"), f"{ELECTION} --all-topic-partitions").startswith(
         "kafka-leader-election.sh --bootstrap-server b1:9092 "

@@ -16,8 +16,8 @@ from kafka_audit.checks.run import judge
 from kafka_audit.cluster.changes import changes
 from kafka_audit.differences.tables import OF_TOPICS
 from kafka_audit.incidents import causes
-from kafka_audit.job.asked_topics import rows_of_topics, with_rows_of_topics
 from kafka_audit.may.answer import EXIT_CODES, answer_step
+from kafka_audit.may.asking import rows_of_topics, with_rows_of_topics
 from kafka_audit.may.plain_text import may_text
 from kafka_audit.may.rules import Asked
 from kafka_audit.may.step import FORMS, parse_step
@@ -173,6 +173,14 @@ def test_an_audit_with_a_newer_one_beside_it_says_no_go():
     found = answered(["set", "topic:orders", "compression.type=lz4"], newer="20260914T180100Z-prod-0002").to_plain()
     assert (found["answer"], found["command"]) == ("UNKNOWN", None)
     assert found["why"] == ["what has changed since this audit: 20260914T180100Z-prod-0002 is newer"]
+
+
+def test_a_step_with_nothing_left_to_do_says_so_first():
+    protocol = {"inter.broker.protocol.version": "3.9"}
+    name, step = "20260914T180000Z-prod-0001", parse_step(["finalize"])
+    world = {**GROUPS["zookeeper"]["world"], "config_sources": {"inter.broker.protocol.version": 4}}
+    found = answer(views_of({name: (world, {"now": {"configs": protocol}})}, {name: step})[name], step, {})
+    assert may_text(found, [], width=200) == "GO: finalize: The protocol is 3.9 already: nothing is left to finalize."
 
 
 def test_what_a_user_types_is_one_word_of_the_command():

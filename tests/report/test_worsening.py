@@ -50,6 +50,18 @@ def test_an_incident_says_since_when_it_lasts_and_how_many_audits_found_it(histo
     assert since_text(third).endswith("UTC (3 audits)")
 
 
+def test_a_broker_that_an_incident_loses_has_its_own_end(history):
+    """The nearest to it: whether that broker is well is not known."""
+    history.audit(*cut_off(1, 3))
+    after = history.audit(*cut_off(3))
+    assert [(one.cause, one.audits) for one in after.incidents] == [("KA302", 2)]
+    assert [(one.cause, one.audits, len(one.findings)) for one in after.resolved_incidents] == [("KA302", 1, 1)]
+    history = History()
+    history.audit(*cut_off(1, 3))
+    after = history.audit(*cut_off(3), unknown=[one[:2] for one in cut_off(1)])
+    assert (after.resolved_incidents, after.incomparable_incidents) == ((), ())
+
+
 def test_an_incident_that_was_over_begins_anew(history):
     history.audit(*cut_off(1))
     history.audit(*cut_off())

@@ -55,6 +55,7 @@ class Check:
     kind: str  # "audit" or "gate"
     parts: tuple[str, ...] = ()  # of the registry, without which it cannot judge
     by_files: bool = False  # it judges a cluster of which nothing but server.properties was read, so `lint` runs it
+    mode: str | None = None  # "kraft" or "zookeeper" where it applies in that one alone
     since: str = "0.1.0"
     doc: str = field(default="", repr=False)  # the page: Markdown
     typed: tuple[str, ...] = ()  # what people call the fault: `explain` and the site's search find the page by it
@@ -73,12 +74,13 @@ class Check:
         return _stories(self.family, self.name).get(name)
 
 
-def check(
+def check(  # noqa: PLR0913 -- what a check is registered with
     *,
     code: str,
     severity: Severity,
     parts: tuple[str, ...] = (),
     by_files: bool = False,
+    mode: str | None = None,
     kind: str = "audit",
 ) -> Callable[[Judge], Judge]:
     """Register a check, with the texts of the file beside its module.
@@ -89,6 +91,7 @@ def check(
         parts: parts of the registry (brokers, controller, topics) without which it cannot judge: where one was not read, the
             check is not run, and one judgement of the cluster says so; where single znodes of it were not read, nothing passes.
         by_files: it judges a cluster of which nothing but server.properties was read, so `lint` runs it.
+        mode: "kraft" or "zookeeper" where it applies in that one alone; in the other it is not run, and one judgement says so.
         kind: `gate` for a check that reads rows in Python before a change, and never in an audit: `gate_check`.
     """
 
@@ -109,6 +112,7 @@ def check(
             kind=kind,
             parts=parts,
             by_files=by_files,
+            mode=mode,
             doc=f"{inspect.cleandoc(function.__doc__ or '')}\n\n{texts['page']}".rstrip(),
             typed=tuple(texts.get("typed", ())),
             left_behind=MappingProxyType(texts.get("left_behind", {})),

@@ -8,18 +8,24 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from types import MappingProxyType
 
-from kafka_audit.checks import ClusterView, Confidence, Status
+from kafka_audit.checks import ClusterView, Confidence, Severity, Status
 from kafka_audit.cluster.answers.reads import observer_name
 from kafka_audit.cluster.held_up_by import held_up_by
 from kafka_audit.cluster.listeners.endpoints import AdvertisedEndpoint
+from kafka_audit.cluster.processes import Processes, ProcessState
 from kafka_audit.faults.edges import OwnView
 from kafka_audit.faults.facts import facts_of
 from kafka_audit.faults.serve_edges import NETWORK, ServeEdge, ServeEdges
 from kafka_audit.faults.solver import Diagnosis
 from kafka_audit.model.finding import CHANGES, Change, Evidence, Finding, Resource
+from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.tables import SourceRead
 from kafka_audit.model.text import brokers, clean, counted, listing, ranges
+
+_AWAY = ("KA113", "KA116")
+"""Checks by which a node is missing: it has no registration, or its process does no work."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,6 +73,17 @@ class Case:
             )
             self.shared["empty"] = frozenset(finding.resource.broker for finding in empty if finding.resource.broker is not None)
         return self.shared["empty"]
+
+    @property
+    def down(self) -> frozenset[int]:
+        """Nodes that are not there, or do no work, by their own failures; what waits for them waits for no other party."""
+        if "down" not in self.shared:
+            away = (f for f in self.findings if f.code in _AWAY and f.status is Status.FAIL and f.severity >= Severity.HIGH)
+            nodes = {node for f in away if (node := f.resource.broker if f.code == _AWAY[0] else f.number("node")) is not None}
+            waiting = (ProcessState.RUNS, ProcessState.STARTING)  # they may wait for others themselves
+            known = self.view.derived(Processes).all
+            self.shared["down"] = frozenset(node for node in nodes if node not in known or known[node].state not in waiting)
+        return self.shared["down"]
 
     @property
     def by_controller(self) -> bool:
@@ -129,10 +146,32 @@ def connection_opens(symptom: Finding) -> bool:
 def in_partitions_of(case: Case, symptom: Finding) -> bool:
     """Explain a partition that one of the case's brokers leads or holds up."""
     key = symptom.resource.topic_partition
+    if symptom.code == "KA001":
+        return _waits_for_partitions(case, symptom)
     if key is None:
         return at_the_broker(case, symptom)
     state = case.view.partitions.state(*key)
     return state is not None and not {state.leader, *held_up_by(case.view, *key)}.isdisjoint(case.brokers)
+
+
+_ASKED_OF = MappingProxyType({"DescribeShareGroupOffsets": "__share_group_state", "DescribeTransactions": "__transaction_state"})
+"""Reads that a broker answers by what is in a topic of Kafka's own."""
+
+
+def unanswered(case: Case, symptom: Finding) -> frozenset[str]:
+    """Return the questions that a broker which gave its view left without an answer; nothing where one failed otherwise."""
+    broker = symptom.resource.broker
+    if broker is None or not case.view.views_of(broker):
+        return frozenset()
+    failed = [read for read in case.view.last_reads if read.observer == f"broker:{broker}" and read.outcome == "failed"]
+    timed_out = all(read.failure is ReadFailure.TIMEOUT for read in failed)
+    return frozenset(read.operation for read in failed) if timed_out else frozenset()
+
+
+def _waits_for_partitions(case: Case, symptom: Finding) -> bool:
+    topics = {_ASKED_OF.get(operation.split(" ")[0]) for operation in unanswered(case, symptom)}
+    offline = (finding for finding in case.findings if finding.code == "KA601" and finding.resource.topic in topics)
+    return bool(topics) and None not in topics and any(in_partitions_of(case, finding) for finding in offline)
 
 
 _TOLD_ALONE = 3

@@ -1,10 +1,10 @@
 """What brokers report in their own logs alone: the lines that count, and what is not known without them."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
-from kafka_audit.checks import ClusterView, Judgement, Status
+from kafka_audit.checks import ClusterView, Judgement, Judgements, Status
 from kafka_audit.cluster.answers.reads import failed_texts
 from kafka_audit.model.tables import LogLine, SourceRead
 
@@ -22,13 +22,19 @@ class OwnLog:
 
 
 def own_logs(
-    view: ClusterView, code: str, files: Collection[str], *, of_controllers: bool = False
-) -> Iterator[OwnLog | Judgement]:
-    """Yield what each broker reports of the fault of a check, or one judgement where no log was read.
+    view: ClusterView,
+    code: str,
+    judged: Callable[[OwnLog], Iterable[Judgement]],
+    files: Collection[str] = ("server.log",),
+    *,
+    of_controllers: bool = False,
+) -> Judgements:
+    """Yield the judgements of what each broker reports of the fault of a check, or one judgement where no log was read.
 
     Args:
         view: the cluster.
         code: of the check; its `says` has the evidence `who`.
+        judged: judges one broker.
         files: names of the files of Kafka's own log4j configuration in which such lines are, each of which is needed; the output
             of a command has them all.
         of_controllers: controllers of KRaft that are no brokers are asked, too.
@@ -42,7 +48,7 @@ def own_logs(
     left_out = frozenset() if of_controllers else view.controller_nodes
     for broker in sorted(({*asked} | {*view.brokers}) - left_out if asked else ()):
         lines, reads = view.logs.counting(code, broker), asked.get(broker, [])
-        yield OwnLog(broker=broker, lines=lines, gap=None if lines else _gap(view, code, broker, reads, files))
+        yield from judged(OwnLog(broker=broker, lines=lines, gap=None if lines else _gap(view, code, broker, reads, files)))
 
 
 def _gap(

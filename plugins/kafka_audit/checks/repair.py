@@ -23,6 +23,18 @@ def connect_commands(endpoints: tuple[AdvertisedEndpoint, ...], limit: int = 10)
     return _connections((e.host, e.port) for e in endpoints[:limit])
 
 
+def handshake_commands(endpoints: Iterable[AdvertisedEndpoint]) -> tuple[Command, ...]:
+    """Return what shows the handshake and the certificate at each endpoint: where a connection opens, `nc` says nothing more."""
+    return tuple(
+        command(
+            "echo | openssl s_client -connect {address} -servername {host} -verify_hostname {host}",
+            address=e.address,
+            host=e.host,
+        )
+        for e in endpoints
+    )
+
+
 def advertise(case: Case, *broken: tuple[AdvertisedEndpoint, str]) -> tuple[Line, ...]:
     """Return the whole setting of one broker with addresses replaced: Kafka no longer advertises what it does not contain.
 
@@ -53,6 +65,12 @@ def server_properties(broker: int) -> CommentLine:
 def reconnect_commands(reads: Iterable[SourceRead], limit: int = 5) -> tuple[Command, ...]:
     """Return one `nc` for each address that reads which failed were sent to, ZooKeeper's connection string taken apart."""
     return connect_commands_to(read.target for read in reads)[:limit]
+
+
+def srvr_commands(members: Iterable[str], limit: int = 5) -> tuple[Command, ...]:
+    """Return what asks servers of ZooKeeper for their state: one that hangs takes the connection, so a deadline ends it."""
+    places = [place for member in members for place in addresses_of(member)][:limit]
+    return tuple(command("echo srvr | nc -w 3 {host} {port}", host=host, port=port) for host, port in places)
 
 
 def connect_commands_to(texts: Iterable[str]) -> tuple[Command, ...]:
@@ -96,7 +114,8 @@ def last_in_sync(case: Case, them: str) -> tuple[Step, ...]:
             "See which brokers hold every acknowledged record. With eligible leader replicas (Kafka 4.0 and later) a broker in "
             "`Elr` does, although the ISR does not list it: start it first."
         )
-    eligible = {broker for row in case.view.newest(EligibleReplicas) if row.leader is None for broker in row.eligible}
+    waited_for = {broker for row in case.view.newest(EligibleReplicas) if row.leader is None for broker in row.eligible}
+    eligible = waited_for - set(case.view.brokers)  # one that is in service would lead if it could
     if eligible:
         text += f" Here: {brokers(eligible)}."
     commands = (command("kafka-topics.sh --bootstrap-server BROKER:9092 --describe --unavailable-partitions"),)

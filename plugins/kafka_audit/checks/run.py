@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from kafka_audit.checks import Check, ClusterView, Judgement, Status, catalogue
+from kafka_audit.checks.gaps import NO_QUORUM, NO_ZOOKEEPER
 from kafka_audit.cluster.answers.gaps import Gap
 from kafka_audit.model.errors import EngineError
 
@@ -100,6 +101,8 @@ def _of_check(view: ClusterView, check: Check, judgements: list[Judgement]) -> t
         whole = [gap for gap in gaps if gap.whole]
         if whole:
             return (_of_gap(view, check, whole),)
+        if check.mode not in {None, "kraft" if view.kraft else "zookeeper"}:
+            return (replace(view.not_applicable("cluster", NO_ZOOKEEPER if view.kraft else NO_QUORUM), code=check.code),)
         judgements.extend(replace(judgement, code=check.code) for judgement in check.function(view))
     strangers = [judgement.snapshot_id for judgement in judgements if judgement.snapshot_id != view.snapshot_id]
     if strangers:

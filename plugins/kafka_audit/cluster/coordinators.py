@@ -21,17 +21,24 @@ class Coordinated:
 
     partition: int
     partitions: int  # of the topic: an id has the partition of its hash
+    each: str  # what has such an id
     who: str  # for a sentence
     what: str  # they can no longer do
     known: tuple[str, ...]  # those of these ids that the snapshot names, sorted
 
 
 _KINDS = {
-    "__consumer_offsets": ("Group", "groups whose id", "commit or rebalance"),
-    "__transaction_state": ("TransactionalId", "producers whose transactional id", "begin or end a transaction"),
+    "__consumer_offsets": ("Group", "consumer group", "groups whose id", "commit or rebalance"),
+    "__transaction_state": (
+        "TransactionalId",
+        "transactional producer",
+        "producers whose transactional id",
+        "begin or end a transaction",
+    ),
     # `SharePartitionKey.asCoordinatorKey`: which partitions a share group reads is not known.
     "__share_group_state": (
         "SharePartition",
+        "share group",
         "share groups whose key GROUP:TOPIC_ID:PARTITION",
         "acquire or acknowledge records",
     ),
@@ -43,9 +50,9 @@ def coordinated_by(view: ClusterView, topic: str, partition: int) -> Coordinated
     partitions = next((row.partitions for row in view.differences.of(InternalTopic) if row.topic == topic), 0)
     if topic not in _KINDS or not partitions:
         return None
-    kind, who, what = _KINDS[topic]
+    kind, each, who, what = _KINDS[topic]
     known = tuple(sorted(name for name, number in view.derived(_known)[kind].items() if number % partitions == partition))
-    return Coordinated(partition=partition, partitions=partitions, who=who, what=what, known=known)
+    return Coordinated(partition=partition, partitions=partitions, each=each, who=who, what=what, known=known)
 
 
 def has_topic(view: ClusterView, topic: str) -> bool:
@@ -93,7 +100,7 @@ def id_number(name: str) -> int:
 
 def _known(view: ClusterView) -> Mapping[str, Mapping[str, int]]:
     """Return the ids that ACLs name, and groups that were asked for: no broker lists those whose partition has no leader."""
-    found: dict[str, dict[str, int]] = {kind: {} for kind, _, _ in _KINDS.values()}
+    found: dict[str, dict[str, int]] = {kind: {} for kind, *_ in _KINDS.values()}
     for row in (*view.of(GroupMember), *view.earlier(GroupMember)):
         found["Group"][row.group] = id_number(row.group)
     sets = (view.inter_broker.acls(broker) for broker in view.inter_broker.brokers)

@@ -15,7 +15,7 @@ from kafka_audit.cluster.view import ClusterView
 from kafka_audit.compare.addresses import address_text, canonical_text
 from kafka_audit.model.finding import Confidence
 from kafka_audit.model.read_failure import ReadFailure
-from kafka_audit.model.tables import ProcessLine, SourceRead
+from kafka_audit.model.tables import ControllerProbe, ProcessLine, SourceRead
 from kafka_audit.model.tables.logs import BELOW, END, ERROR
 from kafka_audit.model.text import LONGEST_HEADLINE, clean, our_line, start_upper
 from kafka_audit.says.log_faults import LogFault, log_faults
@@ -51,6 +51,7 @@ class ProcessState(StrEnum):
 _SOON_MS, _AT_START_MS, _NEAR_MS = 120_000, 180_000, 300_000  # a log that goes on; a start that takes long; lines of one end
 _RESTART_MS = 10_000  # after a kill, a process that is started again logs within less
 _LOOP, _LOOP_MS = 3, 900_000  # starts in a row within so long are a loop
+_GONE = frozenset({ProcessState.REFUSED, ProcessState.STOPPED, ProcessState.KILLED, ProcessState.ENDED})
 _Run = ProcessRun[ProcessLine]
 _BY = re.compile(r"due to signal (SIG[A-Z]{1,9})")
 _WORDS = {
@@ -140,19 +141,24 @@ class Processes:
             found.setdefault(row.broker_id, []).append(row)
         return found
 
-    def _runs(self, node: int) -> bool:
+    def is_gone(self, node: int) -> bool:
+        """Return whether a node is seen to have no process: its port refuses connections, or its log has its end."""
+        return not self.runs(node) and (self._refuses(node) or (node in self.all and self.all[node].state in _GONE))
+
+    def runs(self, node: int) -> bool:
         """Return whether a node answers, or its leader sees it fetch the metadata log."""
         view, now = self._view, self._view.quorum.now
         answers = bool(view.views_of(node)) or any(row.answered_by == node for row in view.identities.values())
+        answers |= node in now.probed
         behind = now.behind_ms.get(node)
-        return answers or node in view.followers or (node in now.voters and behind is not None and node not in now.late)
+        return answers or node in view.followers or (node in now.replicas and behind is not None and node not in now.late)
 
     def _of(self, node: int) -> Process:
-        lines, runs = self._lines.get(node, ()), self._runs(node)
+        lines, runs = self._lines.get(node, ()), self.runs(node)
         if lines or runs:
-            refuses, accepts = not runs and self._refuses(node), not runs and self._accepts(node)
+            refuses, accepts = not runs and self._refuses(node), not runs and self._accepts(node, lines)
             return process_by_log(node, self._view.party(node), lines, runs=runs, refuses=refuses, accepts=accepts)
-        return replace(self._unread(node), accepts=self._accepts(node))
+        return replace(self._unread(node), accepts=self._accepts(node, ()))
 
     def _unread(self, node: int) -> Process:
         view, party = self._view, self._view.party(node)
@@ -175,11 +181,30 @@ class Processes:
             return True
         return any(read.failure is ReadFailure.REFUSED for read in self._failed_reads(node))
 
-    def _accepts(self, node: int) -> bool:
-        """Return whether the port of a broker without registration takes connections on which nothing is answered."""
-        if node in self._view.brokers or node in self._view.controller_nodes:
+    def _accepts(self, node: int, lines: Sequence[ProcessLine]) -> bool:
+        """Return whether the port of a node takes connections on which nothing is answered, though it should be at work.
+
+        A broker is then not registered. A controller does not follow, and writes no line: one that is cut off from the others, or
+        that this worker asks in another protocol, goes on with elections, and writes of them. Once its queue of connections is
+        full, the same port takes no more: then that it did, in the previous snapshot, and that its log has no newer line.
+        """
+        view = self._view
+        if node not in view.controller_nodes:
+            return node not in view.brokers and any(map(_is_silent, self._failed_reads(node)))
+        ends = [line for line in lines if line.kind == END and line.at_ms is not None]
+        if not ends or _is_fresh(ends, _RESTART_MS):
             return False
-        return any(read.failure is ReadFailure.TIMEOUT and read.layer == "api" for read in self._failed_reads(node))
+        samples = [frozenset(row.address for row in rows if _is_silent(row)) for rows in map(self._probed, view.samples)]
+        if any(read.target in samples[0] & samples[1] for read in self._failed_reads(node)):
+            return True
+        earlier = () if view.previous is None else view.previous.of(ProcessLine)
+        newest = max(line.at_ms or 0 for line in ends)
+        unchanged = any(line.broker_id == node and line.kind == END and line.at_ms == newest for line in earlier)
+        failed = {read.target for read in self._failed_reads(node) if read.failure is ReadFailure.TIMEOUT}
+        return unchanged and any(row.address in failed and _is_silent(row) for row in view.earlier(ControllerProbe))
+
+    def _probed(self, sample: int | None) -> Sequence[ControllerProbe]:
+        return [row for row in self._view.of(ControllerProbe) if row.sample == sample]
 
     def _failed_reads(self, node: int) -> Iterator[SourceRead]:
         """Yield the reads that failed at addresses of a node."""
@@ -198,6 +223,11 @@ class Processes:
         voter = self._view.voter_addresses.get(node)
         texts = (*listeners, address_text(*voter) if voter else "")
         return ",".join(part.rpartition("//")[2] for text in texts for part in text.split(","))
+
+
+def _is_silent(row: SourceRead | ControllerProbe) -> bool:
+    """Return whether a connection opened, and nothing was answered on it."""
+    return row.outcome == "failed" and row.layer == "api" and ReadFailure.of(row.reason, row.error) is ReadFailure.TIMEOUT
 
 
 def process_by_log(  # noqa: PLR0913 -- what its port shows

@@ -40,7 +40,7 @@ class QuorumSample:
         self._addresses = samples.at(QuorumVoter, sample)
         self.fenced: Mapping[int, frozenset[int]] = _by_fenced(samples.at(FencedBroker, sample))
         self.registered = frozenset(row.node_id for row in samples.at(RegisteredController, sample))
-        self._probed = frozenset(row.node_id for row in samples.at(ControllerProbe, sample) if row.node_id is not None)
+        self.probed = frozenset(row.node_id for row in samples.at(ControllerProbe, sample) if row.node_id is not None)
         self.answering = frozenset(row.broker_id for row in samples.at(BrokerView, sample))
 
     @cached_property
@@ -80,7 +80,7 @@ class QuorumSample:
     @cached_property
     def left(self) -> frozenset[int]:
         """Controllers that are registered, and neither vote, follow nor answer; none where the quorum was not read."""
-        return self.registered - self.replicas.keys() - self._probed if self.voters else frozenset()
+        return self.registered - self.replicas.keys() - self.probed if self.voters else frozenset()
 
     @cached_property
     def behind_ms(self) -> Mapping[int, int | None]:

@@ -46,6 +46,7 @@ from kafka_audit.model.tables import (
     LogDir,
     Migration,
     Probe,
+    QuorumReplica,
     Row,
     Snapshot,
     SnapshotInfo,
@@ -485,9 +486,11 @@ class ClusterView:
 
     @cached_property
     def controller_nodes(self) -> frozenset[int]:
-        """Controllers that are no brokers: by their files, or voters of the quorum that nothing shows to be brokers."""
-        shown = {row.broker_id for rows in self.listed.values() for row in rows} | self.unlisted
-        return self.settings.controllers | (frozenset(self.quorum.now.voters) - shown - set(self.inter_broker.brokers))
+        """Controllers that are no brokers: by their files, or voters, now or before, that nothing shows to be brokers."""
+        shown = {row.broker_id for rows in self.listed.values() for row in rows} | self.unlisted | self.brokers_earlier.keys()
+        earlier = {row.replica_id for row in self.earlier(QuorumReplica) if row.voter}
+        voters = {*self.quorum.now.voters, *self.voter_addresses, *earlier}
+        return self.settings.controllers | (frozenset(voters) - shown - set(self.inter_broker.brokers))
 
     def party(self, node: int) -> str:
         """Return what a node is called: `broker 2`, or `controller 200`, which is no broker."""

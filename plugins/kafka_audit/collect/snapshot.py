@@ -40,7 +40,7 @@ from kafka_audit.collect.sampling.doubts import SampleAgain
 from kafka_audit.collect.sampling.sample_again import ExaminedSample, without_repeated_rows
 from kafka_audit.collect.zookeeper.migration import runs_without_zookeeper
 from kafka_audit.collect.zookeeper.replication import TOPIC_CONFIGS as ZOOKEEPER_TOPICS
-from kafka_audit.collect.zookeeper.security import BROKER_CONFIGS, USERS
+from kafka_audit.collect.zookeeper.security import BROKER_CONFIGS, QUOTAS, USERS
 from kafka_audit.model import asked_again
 from kafka_audit.model.asked_again import ZOOKEEPER
 from kafka_audit.model.cluster import WORKER, Cluster
@@ -59,6 +59,7 @@ from kafka_audit.model.tables import (
     LogDirReplica,
     OrdinaryTime,
     Probe,
+    Quota,
     QuotaUser,
     Reassignment,
     RegisteredBroker,
@@ -86,6 +87,7 @@ _ONCE: Mapping[type[Row], str | tuple[str, ...]] = MappingProxyType(
         GroupMember: GROUPS,
         Reassignment: ("zookeeper /brokers/topics", REASSIGNMENTS),
         DynamicConfig: f"zookeeper {BROKER_CONFIGS}",
+        Quota: (f"zookeeper {USERS}", f"zookeeper {QUOTAS}"),
         QuotaUser: f"zookeeper {USERS}",
         ScramUser: f"zookeeper {USERS}",
     }

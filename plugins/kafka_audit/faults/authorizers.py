@@ -81,7 +81,8 @@ def _ruled(view: ClusterView, broker: int, undecided: Pair, supers: frozenset[st
     if other is not None:
         release = " and its release" if networks is None and any("/" in acl.host for acl in acls) else ""
         needs = f"the address from which brokers connect to broker {broker}{release}"
-        return replace(undecided, why=f"its ACLs depend on the host: {other.why}", needs=needs)
+        denying = next((one.acl for one in (decided, other) if not one.allowed), None)  # what is refused there is refused by it
+        return replace(undecided, why=f"its ACLs depend on the host: {other.why}", needs=needs, acl=denying)
     if decided.allowed:
         return replace(undecided, allowed=True, why=decided.why, acl=decided.acl, needs="")
     if supers is None or (everyone is None and decided.why == NO_ACL_EXISTS):

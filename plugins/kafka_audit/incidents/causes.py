@@ -7,15 +7,17 @@ into faults, and takes the symptoms of each fault with it. The remaining finding
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import groupby
 
 from kafka_audit.checks import catalogue
 from kafka_audit.checks.incident import Case, at_the_broker, at_the_endpoint
+from kafka_audit.cluster.coordinators import coordinated_by
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.incidents.declared_causes import Cause, causes_in_order, declared_causes
 from kafka_audit.incidents.stories import Story, grouped_story
 from kafka_audit.incidents.tools import Tools
 from kafka_audit.model.finding import Change, Evidence, Finding, Incident, Lifecycle, Severity, Status, Step
-from kafka_audit.model.text import start_upper
+from kafka_audit.model.text import clean, start_upper
 
 CAUSES = causes_in_order(declared_causes())
 """All causes, in the order in which they may claim findings."""
@@ -24,7 +26,10 @@ _STOPPED = 3
 
 
 def incidents(view: ClusterView, findings: Sequence[Finding], changes: Sequence[Change]) -> tuple[Incident, ...]:
-    """Return the incidents of an audit, worst first; of equal severity what fails now is before what only fails later.
+    """Return the incidents of an audit, worst first.
+
+    Of equal severity what fails now is before what only fails later, and what stops the whole cluster, in which the steps of
+    others may fail as well, before what stops a part of it.
 
     Every unmuted FAIL of HIGH and above is in exactly one of them.
 
@@ -33,8 +38,8 @@ def incidents(view: ClusterView, findings: Sequence[Finding], changes: Sequence[
     """
     tools = Tools.of(view)
     stories = _stories(view, findings, changes)
-    found = [(_incident(case, story, cause, tools), _fails_later(case)) for case, story, cause in stories]
-    order = sorted(found, key=lambda one: (-one[0].severity, one[1], -len(one[0].findings), one[0].headline))
+    found = [(_incident(case, story, cause, tools), (_fails_later(case), not _stops_all(case))) for case, story, cause in stories]
+    order = sorted(found, key=lambda one: (-one[0].severity, *one[1], -len(one[0].findings), one[0].headline))
     return tuple(incident for incident, _ in order if incident.findings)
 
 
@@ -42,6 +47,12 @@ def _fails_later(case: Case) -> bool:
     """Return whether nothing of a case fails now: only a restart or a loss would."""
     checks = catalogue()
     return all(one.code in checks and "later" in checks[one.code].stops for one in case.explained)
+
+
+def _stops_all(case: Case) -> bool:
+    """Return whether its cause stops what the whole cluster does."""
+    checks = catalogue()
+    return any(root.code in checks and "cluster" in checks[root.code].stops for root in case.roots)
 
 
 def _stories(view: ClusterView, findings: Sequence[Finding], changes: Sequence[Change]) -> Iterator[tuple[Case, Story, str]]:
@@ -122,20 +133,26 @@ def _incident(case: Case, story: Story, cause: str, tools: Tools) -> Incident:
         not_known=story.not_known,
         remediation=tuple(_written(step, tools) for step in story.steps),
         lifecycle=Lifecycle.ONGOING if Lifecycle.ONGOING in states else Lifecycle.NEW,
-        impact=" ".join((story.impact, *_stopped(case.explained))).strip(),
+        impact=" ".join((story.impact, *_stopped(case))).strip(),
         confidence_why=f"{story.why} {_raised(case, unmuted)}".strip(),
         candidates=story.candidates,
         explains=tuple(finding.fingerprint for finding in case.besides),
     )
 
 
-def _stopped(explained: Sequence[Finding]) -> Iterator[str]:
+def _stopped(case: Case) -> Iterator[str]:
     """Yield which groups and producers stop, whatever topics they use: partitions of Kafka's own topics have no leader."""
-    own = [finding for finding in explained if finding.code == "KA601" and finding.number("partitions")]
-    for finding in own[:_STOPPED]:
-        yield start_upper(f"{finding.text('who')} cannot {finding.text('what')}.")
-    if len(own) > _STOPPED:
-        yield f"The same holds for {len(own) - _STOPPED} more partitions of Kafka's own topics."
+    own = [finding for finding in case.explained if finding.code == "KA601" and finding.number("partitions")]
+    by_topic = groupby(sorted(own, key=lambda finding: finding.resource.topic or ""), key=lambda finding: finding.resource.topic)
+    for found in (list(group) for _, group in by_topic):
+        held = coordinated_by(case.view, *(found[0].resource.topic_partition or ("", 0)))
+        if held is not None and len(found) >= held.partitions:
+            yield f"No {held.each} can {held.what}."
+            continue
+        for finding in found[:_STOPPED]:
+            yield start_upper(f"{finding.text('who')} cannot {finding.text('what')}.")
+        if len(found) > _STOPPED:
+            yield f"The same holds for {len(found) - _STOPPED} more partitions of {clean(found[0].resource.topic or '')}."
 
 
 def _raised(case: Case, findings: Sequence[Finding]) -> str:
@@ -145,7 +162,7 @@ def _raised(case: Case, findings: Sequence[Finding]) -> str:
     if worst is None or worst.severity <= own or worst.code == case.roots[0].code:
         return ""
     name = worst.name.replace("_", " ")
-    return f"{case.roots[0].code} alone is {own.name}; {worst.code} ({name}) makes it {worst.severity.name}."
+    return f"{worst.severity.name} because of {worst.code} ({name})."
 
 
 def _written(step: Step, tools: Tools) -> Step:

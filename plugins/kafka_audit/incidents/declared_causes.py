@@ -30,14 +30,7 @@ from typing import Any
 
 from kafka_audit import checks
 from kafka_audit.checks import Check, catalogue
-from kafka_audit.checks.incident import (
-    Case,
-    StoryFacts,
-    at_the_broker,
-    at_the_endpoint,
-    everywhere,
-    in_partitions_of,
-)
+from kafka_audit.checks.incident import Case, StoryFacts, at_the_broker, at_the_endpoint, everywhere, in_partitions_of
 from kafka_audit.incidents.stories import Story, declared_story, grouped_story
 from kafka_audit.model.finding import Finding
 from kafka_audit.words.sentences import holds
@@ -47,6 +40,9 @@ VIEW = ("KA101", "KA102", "KA103", "KA104", "KA105", "KA106", "KA107", "KA108", 
 
 REPLICATION = ("KA503", "KA601", "KA602", "KA603", "KA604", "KA618")
 """What partitions suffer when a broker of theirs is away."""
+
+_OF_PARTITIONS = "of_partitions"
+"""Of these partitions, and of brokers that cannot answer what is in them."""
 
 Where = Callable[[Case, Finding], bool]
 
@@ -87,7 +83,7 @@ TIERS = ("registry", "controllers", "brokers", "reachability", "rights", "client
 and `rights` are between brokers and for the auditor, `clients` what only clients meet."""
 
 PLACES = MappingProxyType[str, Where](
-    {"everywhere": everywhere, "at_broker": at_the_broker, "at_endpoint": at_the_endpoint, "of_partitions": in_partitions_of}
+    {"everywhere": everywhere, "at_broker": at_the_broker, "at_endpoint": at_the_endpoint, _OF_PARTITIONS: in_partitions_of}
 )
 """Where a fault explains a finding: anywhere, at its brokers, at its endpoint, in partitions that its brokers lead or hold up."""
 
@@ -126,7 +122,7 @@ def _cause(check: Check, name: str, keys: IncidentKeys) -> Cause:
         story=partial(_story, check, name, facts),
         explains=tuple(
             Explains(
-                codes=_expanded(part["codes"]),
+                codes=_expanded(part["codes"]) + (("KA001",) if part["where"] == _OF_PARTITIONS else ()),
                 where=PLACES.get(part["where"]) or function_of(check, part["where"]),
             )
             for part in keys.explains

@@ -14,17 +14,7 @@ from kafka_audit.incidents.remedies import remedy
 from kafka_audit.incidents.tools import Tools
 from kafka_audit.model.cluster import Mute
 from kafka_audit.model.errors import EngineError
-from kafka_audit.model.finding import (
-    Confidence,
-    Finding,
-    Judgement,
-    Lifecycle,
-    Resource,
-    Severity,
-    Status,
-    bounded,
-    fingerprint,
-)
+from kafka_audit.model.finding import Confidence, Finding, Judgement, Lifecycle, Resource, Severity, Status, bounded, fingerprint
 from kafka_audit.model.report import Report, ReportedFinding
 from kafka_audit.model.tables import Snapshot
 from kafka_audit.model.text import clean

@@ -85,9 +85,13 @@ def _is_address(text: str) -> bool:
 
 
 def _answering(view: ClusterView) -> str:
-    """Return the address at which a broker answered last, the one that lists most brokers; a placeholder if none did."""
-    rows = [row for row in view.of(BrokerView) if row.broker_id >= 0 and _is_address(row.address)]
-    best = min(rows, key=lambda row: (-row.sample, -row.brokers_listed, row.broker_id), default=None)
+    """Return the address of a broker that answers, the one that lists most brokers; a placeholder if none does.
+
+    One that does not follow the controllers lists what was.
+    """
+    rows = [row for row in view.newest(BrokerView) if row.broker_id >= 0 and _is_address(row.address)]
+    late = view.quorum.now.late
+    best = min(rows, key=lambda row: (row.broker_id in late, -row.brokers_listed, row.broker_id), default=None)
     return _ANY_BROKER if best is None else best.address
 
 

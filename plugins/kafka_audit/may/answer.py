@@ -112,7 +112,8 @@ def _lines(step: TypedStep, view: ClusterView) -> Iterator[Line]:  # noqa: C901 
             controls = step.node not in {*view.known_brokers, *view.quorum.now.fenced}  # a new broker may have it, too
             yield run(f"{form} --no-initial-controllers" if controls and facts.is_dynamic else form, id=view.cluster_id)
         case "format":
-            yield remark("on the host of broker {node}: empty its log.dirs, and start it", node=step.node)
+            words = "on the host of broker {node}, where meta.properties has cluster.id={id}: empty its log.dirs, and start it"
+            yield remark(words, node=step.node, id=view.cluster_id)
         case "reassign":
             yield run(
                 "kafka-reassign-partitions.sh --bootstrap-server {broker} --reassignment-json-file {file} --execute",

@@ -18,7 +18,8 @@ def may_text(found: StepAnswer, basis: Sequence[str], *, width: int) -> str:
 
 
 def _lines(found: StepAnswer, basis: Sequence[str], width: int) -> Iterator[str]:
-    first = found.reasons[0].why if found.reasons else "nothing stands against it"
+    nothing = "nothing stands against it" if found.lines or not found.remarks else found.remarks[0].why
+    first = found.reasons[0].why if found.reasons else nothing
     yield from wrap(our_line(f"{_HEADS[found.permit]}: {clean(found.step.text)}: {first.rstrip('.')}.", _LONGEST), width)
     yield from (line for text in basis for line in wrap(text, width))
     for title, permits in (("Why", (Permit.NEVER, Permit.NOT_NOW)), ("Not known", (Permit.UNKNOWN,))):
@@ -31,9 +32,10 @@ def _lines(found: StepAnswer, basis: Sequence[str], width: int) -> Iterator[str]
             yield from wrap(our_line(f"{reason.why.rstrip('.')}. {start_upper(rest)}.", 2 * _LONGEST), width, "- ", "  ")
         if len(these) > _MOST:
             yield f"  and {counted(len(these) - _MOST, 'more reason')}, with --format json"
-    if found.remarks:
+    remarks = found.remarks if found.lines or found.reasons else found.remarks[1:]
+    if remarks:
         yield from ("", "It costs:")
-    for remark in found.remarks:
+    for remark in remarks:
         text = f"{remark.why}: {remark.loses}" if remark.loses else remark.why
         yield from wrap(our_line(f"{text.rstrip('.')}.", _LONGEST), width, "- ", "  ")
     if found.lines:

@@ -1,19 +1,23 @@
 """Which gates, findings, losses and rules are asked about a step."""
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from itertools import islice
 
 from kafka_audit.checks import catalogue
+from kafka_audit.cluster.releases import minor_releases
 from kafka_audit.cluster.view import ClusterView
+from kafka_audit.configuration.definitions import version_numbers
 from kafka_audit.may.step import TypedStep
 from kafka_audit.migration.before import report_before_change
-from kafka_audit.migration.finalizing import finalizing_items
+from kafka_audit.migration.finalizing import finalizing_items, finalizing_lines
 from kafka_audit.migration.items import HeadedItem
 from kafka_audit.migration.plan import Kind, Plan
 from kafka_audit.migration.proposed_listeners import ProposedListeners
 from kafka_audit.migration.quorum.facts import QuorumFacts, quorum_is_read
+from kafka_audit.migration.quorum.planned_steps import StepCommands
 from kafka_audit.migration.quorum.voter_changes import voter_change_items
 from kafka_audit.model.errors import UsageError
 from kafka_audit.model.finding import Severity, Status, fingerprint
@@ -30,7 +34,8 @@ from kafka_audit.what_if.quorums import quorum_gap
 from kafka_audit.what_if.steps import nodes, settings, topics
 from kafka_audit.what_if.steps.objections import Objection, Permit, costs, not_now, unknown_whether, unread
 
-_PHASE, _LEFT, _MOST_REASONS, _FRESH_S = "KA909", "KA917", 3, 900
+_SENTENCE_ENDS = re.compile(r"[.:]\s")
+_PHASE, _LEFT, _MOST_REASONS, _FRESH_S, _SHORT = "KA909", "KA917", 3, 900, 200
 _STARTS = frozenset({"KA310", "KA311", "KA406"})
 """Checks of what the next start refuses that need more than files, or that `lint` runs by itself."""
 
@@ -90,7 +95,8 @@ def _loss(asked: Asked) -> PartyLoss:
         msg = f"node {node} is no {asked.step.role}: it is {view.party(node)}"
         raise UsageError(msg)
     kind = CONTROLLER if node in view.controller_nodes else BROKER
-    known = node in view.known_brokers or node in view.quorum.now.fenced or asked.step.kind == "format"  # of a new node, too
+    known = node in {*view.known_brokers, *view.quorum.now.fenced, *view.quorum.now.replicas}
+    known |= asked.step.kind == "format"  # of a new node, too
     if kind == BROKER and not known and view.gap("topics") is None and view.gap("brokers") is None:
         msg = f"the cluster has no node {node}; it has {listing(sorted({*view.known_brokers, *view.controller_nodes}), 20)}"
         raise UsageError(msg)
@@ -108,19 +114,22 @@ def _stopped(asked: Asked) -> Iterator[Objection]:
     if unread_quorum := [*_who_votes(asked)]:
         yield from unread_quorum
         return
+    view, node, stops = asked.view, asked.node, asked.step.kind == "stop"
+    yield from nodes.without_zookeeper(view)
     yield from _without(asked, _loss(asked))
-    if nodes.is_down(asked.view, asked.node):
-        yield from nodes.downtime(asked.view, asked.node)
-    elif asked.step.kind == "stop":
+    yield from nodes.without_controller(view, node)
+    if nodes.is_down(view, node):
+        yield from nodes.downtime(view, node, starts=not stops)
+    elif stops:
         yield from _next_start(asked, "it could not be started again")
 
 
 def _without(asked: Asked, loss: PartyLoss, when: str = "") -> Iterator[Objection]:
     """Yield what stops without a node, what has one copy then, and what is not known of it."""
     found = answer(asked.view, loss, bootstrap=asked.bootstrap)
-    waits = "; ".join(nodes.waits_of_loss(found))
-    for reason in losses.stops(found):
-        yield not_now(f"{when}{reason}", waits)
+    waits = nodes.waits_of_loss(found)
+    for about, reason in losses.reasons(found):
+        yield not_now(f"{when}{reason}", waits[about])
     for question in found.not_known:
         if question.decides:
             yield unknown_whether(f"{when}{question.what}", question.needs)
@@ -128,32 +137,44 @@ def _without(asked: Asked, loss: PartyLoss, when: str = "") -> Iterator[Objectio
 
 
 def _restarted(asked: Asked) -> Iterator[Objection]:
-    """Yield the same, and what its next start fails for, as its file or its settings show."""
+    """Yield the same, and what its next start fails for, as its last one, its file or its settings show."""
+    yield from nodes.refused_start(asked.view, asked.node)
     yield from _stopped(asked)
-    view = asked.view
-    if view.kraft and asked.node in view.known_brokers and asked.node not in view.quorum.now.voters:
-        gap = quorum_gap(view)
-        if gap is not None:
-            yield unknown_whether(f"whether broker {asked.node} reaches the controllers: {gap.what}", gap.needs)
-        elif asked.node in view.quorum.now.late and view.views_of(asked.node):
-            # A start waits for a controller, and ends after initial.broker.registration.timeout.ms.
-            why = f"broker {asked.node} runs and does not follow the metadata log: a start needs a controller"
-            yield not_now(why, f"a connection from broker {asked.node} to the controllers")
     yield from _next_start(asked, "after the restart")
-    if asked.node not in view.settings.every_file and not _unread_file(asked):
+    if asked.node not in asked.view.settings.every_file and not _unread_file(asked):
         yield costs("its server.properties was not read", "whether it starts with a file that has changed since its last start")
 
 
 def _next_start(asked: Asked, when: str) -> Iterator[Objection]:
-    """Yield what the next start of a node fails for, as findings on its file and its settings say."""
+    """Yield what the next start of a node fails for, as findings on its file and its settings say.
+
+    What it runs with, and harms it already, a restart does not make worse; it may be what repairs it.
+    """
     of_start = {code for code, check in catalogue().items() if check.by_files or code in _STARTS}
-    place = asked.view.party(asked.node).replace(" ", "/")
+    place, harmed = asked.view.party(asked.node).replace(" ", "/"), _harmed_now(asked)
     for finding in _failing(asked, Severity.HIGH):
-        if finding.code in of_start and f"{finding.resource.name}/".startswith(f"{place}/"):
-            waits = f"a file that Kafka accepts ({finding.code})"
-            yield not_now(f"{when}: {finding.message.rstrip('.')}", waits, finding.fingerprint)
+        if finding.code not in of_start or not f"{finding.resource.name}/".startswith(f"{place}/"):
+            continue
+        why = f"{when}: {finding.message.rstrip('.')}"
+        if finding.code not in _STARTS and finding.fingerprint in harmed:
+            yield costs(f"{why}, as now, unless that is corrected first", "")
+        else:
+            yield not_now(why, f"a file that Kafka accepts ({finding.code})", finding.fingerprint)
     if failed := _unread_file(asked):
         yield unknown_whether(f"what its server.properties has: {failed[0].error}", failed[0].needs or "the file")
+
+
+def _harmed_now(asked: Asked) -> frozenset[str]:
+    """Return the findings of incidents that a node which answers shows itself, by more than files."""
+    place = asked.view.party(asked.node).replace(" ", "/")
+    if not asked.view.views_of(asked.node):
+        return frozenset()
+    seen = {
+        finding.fingerprint
+        for finding in _failing(asked, Severity.HIGH)
+        if finding.resource.name == place and not catalogue()[finding.code].by_files
+    }
+    return frozenset(mark for incident in asked.document.incidents if seen & {*incident.inside} for mark in incident.inside)
 
 
 def _unread_file(asked: Asked) -> list[SourceRead]:
@@ -167,18 +188,28 @@ def _failing(asked: Asked, least: Severity) -> Iterator[ReportedFinding]:
 
 def _open(asked: Asked) -> Iterator[Objection]:
     """Yield what fails now, and what fails soon at the controllers, which carry the step out."""
-    checks = catalogue()
+    checks, critical = catalogue(), Severity.CRITICAL.name
     for finding in _failing(asked, Severity.HIGH):
-        if finding.severity != Severity.CRITICAL.name and checks[finding.code].family != "controller":
-            continue
-        yield not_now(finding.message, f"{finding.code} to pass", finding.fingerprint)
+        if finding.severity == critical or checks[finding.code].family == "controller":
+            yield _first_repaired(asked, finding.fingerprint, finding.message, finding.remediation)
+
+
+def _first_repaired(asked: Asked, mark: str, message: str, remedy: str) -> Objection:
+    """Return that a failure is repaired first: once for each incident, by its headline."""
+    incident = next((one for one in asked.document.incidents if mark in one.inside), None)
+    if incident is not None:
+        steps = (step.text for step in incident.remediation if step.kind in {"quick", "lasting"} and step.text.isprintable())
+        short = (text.rstrip(".") for text in steps if len(text) <= _SHORT)
+        return not_now(incident.headline, next(short, "its repair, as the report has it"), *incident.findings)
+    first = _SENTENCE_ENDS.split(remedy, maxsplit=1)[0].removeprefix("Required: ").rstrip(".")
+    return not_now(message, first or "its repair, as the report has it", mark)
 
 
 def _before(asked: Asked, plan: Plan) -> Iterator[Objection]:
     report = report_before_change(asked.document, asked.view, plan, ProposedListeners(), asked.now)
     for item in report["blockers"]:
-        first = item["remedy"].partition(". ")[0].rstrip(".") or f"{item['code']} to pass"
-        yield not_now(item["message"], first, _print(asked, item["code"], item["resource"]))
+        mark = _print(asked, item["code"], item["resource"])
+        yield _first_repaired(asked, mark, item["message"], item["remedy"])
     for item in (item for item in report["not_known"] if item["source"] != "audit"):
         needs = item["remedy"].removeprefix("Needed: ") or f"`kafka-audit explain {item['code']}`"
         yield unknown_whether(item["message"], needs, _print(asked, item["code"], item["resource"]))
@@ -192,6 +223,10 @@ def _print(asked: Asked, code: str, resource: str) -> str:
 
 
 def _upgraded(asked: Asked) -> Iterator[Objection]:
+    minor, *patch = version_numbers(asked.step.version)[:2], *version_numbers(asked.step.version)[2:]
+    if patch == [0] and {minor_releases(asked.view, one) for one in asked.view.inter_broker.brokers} == {(minor, minor)}:
+        yield not_now(f"every broker runs Kafka {'.'.join(map(str, minor))} already", "a later release, such as a patch of it")
+        return
     plan = Plan(kind=Kind.ROLLING_UPGRADE, version=asked.step.version, oldest_client=asked.oldest_client)
     yield from _before(asked, plan)
     for kind in (BROKER, CONTROLLER) if asked.view.kraft else (BROKER,):
@@ -223,9 +258,12 @@ def _items(asked: Asked, items: Iterable[HeadedItem]) -> Iterator[Objection]:
 
 
 def _finalized(asked: Asked) -> Iterator[Objection]:
-    yield from _open(asked)
+    found = [*_items(asked, finalizing_items(asked.view))]
+    is_done = not [*finalizing_lines(asked.view)] and all(one.permit is Permit.GO for one in found)
+    if not is_done:
+        yield from _open(asked)
     yield from unread(asked.view, "brokers", "which brokers there are")
-    yield from _items(asked, finalizing_items(asked.view))
+    yield from found
 
 
 def _voter_removed(asked: Asked) -> Iterator[Objection]:
@@ -265,7 +303,7 @@ def _reassigned(asked: Asked) -> Iterator[Objection]:
         kind, _, rest = finding.resource.name.partition("/")
         name = rest.partition("/")[0]
         if kind == "broker" and name.isdecimal() and int(name) in targets:
-            yield not_now(finding.message, f"{finding.code} to pass", finding.fingerprint)
+            yield _first_repaired(asked, finding.fingerprint, finding.message, finding.remediation)
 
 
 def _set(asked: Asked) -> Iterator[Objection]:
@@ -286,6 +324,6 @@ _RULES: Mapping[str, Callable[[Asked], Iterator[Objection]]] = {
     "unregister": lambda asked: nodes.unregistration(asked.view, asked.node),
     "format": _formatted,
     "reassign": _reassigned,
-    "delete-topic": lambda asked: topics.deletion(asked.view, asked.step.name),
+    "delete-topic": lambda asked: topics.deletion(asked.view, asked.step.name, StepCommands(QuorumFacts(asked.view))),
     "set": _set,
 }

@@ -20,13 +20,7 @@ from kafka_audit.configuration.starts.protocol_versions import INTER_BROKER_VERS
 from kafka_audit.lint import files, members
 from kafka_audit.migration.plan import Plan
 from kafka_audit.migration.quorum.facts import QuorumFacts
-from kafka_audit.migration.quorum.planned_steps import (
-    PlannedStep,
-    StepCommands,
-    leader_last,
-    one_by_one,
-    while_one_restarts,
-)
+from kafka_audit.migration.quorum.planned_steps import PlannedStep, StepCommands, leader_last, one_by_one, while_one_restarts
 from kafka_audit.model.commands import Line, setting
 from kafka_audit.model.tables import BrokerProperty, PlannedUpgrade, Row
 from kafka_audit.model.text import listing

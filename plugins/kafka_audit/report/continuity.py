@@ -9,6 +9,7 @@ from kafka_audit.incidents.causes import CAUSES
 from kafka_audit.incidents.findings import is_over
 from kafka_audit.model.finding import Finding, Incident, Lifecycle, Resource, Status
 from kafka_audit.model.report import EarlierIncident, Report, ReportedIncident
+from kafka_audit.model.text import LONGEST_HEADLINE, our_line
 
 Unresolved = ReportedIncident | EarlierIncident
 _Key = tuple[str, str]  # code, resource name
@@ -61,11 +62,40 @@ class Continuity:
         return min(filter(None, ends), default=None), max((one.audits for one in continued), default=0)
 
     def ended(self) -> Iterable[tuple[Unresolved, bool]]:
-        """Yield the earlier incidents that none continues and whose cause does not fail; and whether it was judged."""
+        """Yield the earlier incidents that none continues and whose cause does not fail; and whether it was judged.
+
+        Of one that goes on at some nodes, each of its other ones is yielded that is over.
+        """
         for earlier in self.unresolved:
-            became = [self._now.get(key) for key in causing(earlier.cause, self._members(earlier))]
-            if id(earlier) not in self._kept and not any(f is not None and f.status is Status.FAIL for f in became):
+            cause = causing(earlier.cause, self._members(earlier))
+            if id(earlier) in self._kept:
+                yield from ((part, True) for part in self._nodes_ended(earlier, cause))
+                continue
+            # What shows the same fault may fail for another reason: then it is a symptom of that.
+            keys = {key for key in cause if key[0] == earlier.cause} or cause
+            became = [self._now.get(key) for key in keys]
+            if not any(f is not None and f.status is Status.FAIL for f in became):
                 yield earlier, bool(became) and all(f is None or is_over(f) for f in became)
+
+    def _nodes_ended(self, earlier: Unresolved, cause: set[_Key]) -> Iterable[EarlierIncident]:
+        """Yield what is over of an incident at several brokers or controllers, each as the finding said it."""
+        named = {
+            key: name for name in earlier.findings if (key := self.before.names.get(name)) in cause and key[0] == earlier.cause
+        }
+        nodes = {key: Resource.of(key[1]) for key in named}
+        by_node = {node.root: key for key, node in sorted(nodes.items()) if node.is_of_broker or node.controller is not None}
+        for key in by_node.values() if len(by_node) > 1 else ():
+            own = [self._now.get(other) for other, node in nodes.items() if node.root == nodes[key].root]
+            if all(finding is not None and is_over(finding) for finding in own):
+                raw = self.before.findings[named[key]]
+                yield EarlierIncident(
+                    headline=our_line(raw.message, LONGEST_HEADLINE),
+                    cause=earlier.cause,
+                    severity=earlier.severity,
+                    findings=(named[key],),
+                    first_seen=earlier.first_seen,
+                    audits=earlier.audits,
+                )
 
     def _is_same(self, cause: str, own: set[_Key], earlier: Unresolved) -> bool:
         members = self._members(earlier)

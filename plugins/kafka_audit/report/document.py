@@ -1,6 +1,6 @@
 """The report of an audit: everything that it found, as `model.report` has it."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
@@ -8,12 +8,14 @@ from typing import Any
 from msgspec import UNSET, structs
 
 from kafka_audit.checks import catalogue
+from kafka_audit.cluster.held_up_by import held_up_by
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.incidents.findings import LONGEST_EVIDENCE
 from kafka_audit.model import quoting
 from kafka_audit.model.finding import Address, Change, Confidence, Finding, Incident, Lifecycle, Resource, Status
 from kafka_audit.model.progress import ProgressRow, progress_kinds
 from kafka_audit.model.report import (
+    CodeGroup,
     Coverage,
     EarlierIncident,
     Report,
@@ -34,12 +36,14 @@ from kafka_audit.report.continuity import Continuity
 from kafka_audit.report.impacts import impacts
 from kafka_audit.report.on_its_way import MOST
 from kafka_audit.report.parties import matrix, quorum, reach, views
-from kafka_audit.report.storms import finding_groups
 from kafka_audit.report.what_if import next_failure
 from kafka_audit.report.worsening import worse_since
 
 MOST_CHANGES = 5000
 """Changes that are listed; a controller that moved every leader of a big cluster must not make the document unreadable."""
+
+_FIRST = 10
+"""Resources of a code in an incident that are named; all of them are among the findings."""
 
 
 def build_report(  # noqa: PLR0913, PLR0917 -- the contract between report and audit
@@ -87,7 +91,7 @@ def build_report(  # noqa: PLR0913, PLR0917 -- the contract between report and a
             structs.replace(
                 reported_incident(incident),
                 worse=worse_since(incident, by_fingerprint, continuity) or UNSET,
-                groups=finding_groups(incident, places, view),
+                groups=_finding_groups(incident, places, view),
                 first_seen=since or (ended if incident.lifecycle is Lifecycle.NEW else None),
                 audits=audits + counts,
                 impacts=impacts((by_fingerprint[name] for name in (*incident.findings, *incident.explains)), checks, view),
@@ -317,3 +321,40 @@ def _never_asked(view: ClusterView) -> Iterator[str]:
     yield "Whether records can be produced and consumed: by design, this audit only reads."
     if info is not None:
         yield f"Anything after {datetime.fromtimestamp(info.finished_ms / 1000, UTC).strftime('%d %b %Y %H:%M UTC').lstrip('0')}."
+
+
+def _finding_groups(incident: Incident, findings: Mapping[str, tuple[int, Finding]], view: ClusterView) -> tuple[CodeGroup, ...]:
+    """Return an incident's findings by code, its cause first: how many, at which brokers how many each, and the first names.
+
+    `findings` are those of the audit by fingerprint, each with its place.
+    A partition counts at every broker that it waits for; where it waits for none, at its leader.
+    """
+    own = {findings[name][0]: findings[name][1] for name in (*incident.findings, *incident.explains) if name in findings}
+    by_code: dict[tuple[str, str], list[Finding]] = defaultdict(list)
+    for _, finding in sorted(own.items(), key=lambda entry: entry[0]):
+        by_code[finding.code, finding.name].append(finding)
+    ordered = sorted(by_code.items(), key=lambda item: (item[0][0] != incident.cause, item[0]))
+    return tuple(
+        CodeGroup(
+            code=code,
+            name=name,
+            findings=len(group),
+            brokers={str(broker): number for broker, number in sorted(_by_broker(group, view).items())},
+            first=tuple(finding.resource.name for finding in group[:_FIRST]),
+        )
+        for (code, name), group in ordered
+    )
+
+
+def _by_broker(group: Iterable[Finding], view: ClusterView) -> Counter[int]:
+    return Counter(broker for finding in group for broker in _waited_for(finding.resource, view))
+
+
+def _waited_for(resource: Resource, view: ClusterView) -> Iterable[int]:
+    if resource.broker is not None:
+        return (resource.broker,)
+    partition = resource.topic_partition
+    state = view.partitions.state(*partition) if partition else None
+    if partition is None or state is None:
+        return ()
+    return held_up_by(view, *partition) or (() if state.leader is None else (state.leader,))

@@ -7,6 +7,7 @@ Which functions a failure stops is a key of its check's YAML (`stops`), by what 
 | `partition` | what clients do with that partition; for one of Kafka's own topics what it holds for groups and transactions |
 | `leads` | the same with all partitions that the broker leads, of groups and transactions, too: where its own view is empty, |
 |  | or where no host reaches any of its addresses |
+| `denies` | what clients do with the partitions of which the broker, as their leader, answers that it does not lead them |
 | `user` | what the user of the finding does |
 | `cluster` | what the whole cluster does |
 | `every broker` | the same, once each broker has the finding as CRITICAL |
@@ -27,6 +28,7 @@ from kafka_audit.configuration.definitions import version_numbers
 from kafka_audit.differences.tables import CoordinatorShare
 from kafka_audit.model.finding import Confidence, Finding, Severity, Status
 from kafka_audit.model.report import FUNCTIONS, Impact
+from kafka_audit.model.tables import LeadershipAnswer
 from kafka_audit.model.text import brokers, clean, counted, listing, start_upper
 
 MOST_NAMES = 1000
@@ -67,6 +69,11 @@ def _add(hurt: dict[str, _Hurt], finding: Finding, scope: str, functions: Sequen
         _add_partition(hurt, finding, functions, view)
     elif scope == "leads":
         _add_led(hurt, finding, functions, view)
+    elif scope == "denies":
+        answers = (row for row in view.newest(LeadershipAnswer) if row.broker_id == finding.resource.broker)
+        for row in answers:
+            if row.asked_as == "leader" and row.error:
+                _add_place(hurt, (row.topic, row.partition), functions, view)
     elif scope != "cluster" or finding.confidence is not Confidence.SUSPECTED:
         for function in functions:
             found = hurt.setdefault(function, _Hurt())
@@ -114,6 +121,8 @@ def _add_place(hurt: dict[str, _Hurt], place: tuple[str, int], functions: Sequen
     for function in functions:
         # Clients do not write to Kafka's own topics: their brokers do, for groups and transactions.
         own = _OF_COORDINATORS.get(place[0]) if function != "replicate" else None
+        if own is None and held is not None and function != "replicate":
+            continue  # share groups, whose names no impact has: the text of the incident says that they stop
         found = hurt.setdefault(own or function, _Hurt())
         found.partitions[place] = None
         if own == "commit_offsets" and held is not None and held.known:

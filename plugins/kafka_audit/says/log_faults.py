@@ -16,6 +16,7 @@ What is in `risks` breaks nothing yet, so it is listed, and is no cause.
 | `absent` | it is about the node `other`, which is not there: nothing is shown where that was stopped, or started again |
 | `least` | it counts from so many lines on, at most a minute apart on average |
 | `undecided` | lines say that something fails, and not at which end: the headline has "possibly" |
+| `empties` | an empty disk may be its repair, once the other replicas are in sync; of no other fault it is |
 | `over` | a pattern of a later line by which it is over, for the values that it reads |
 | `cases` | logs, and the headline that they have (none: the nearest log that shows no fault) |
 """
@@ -57,6 +58,7 @@ class LogFault:
     effect: str = ""
     absent: bool = False
     undecided: bool = False
+    empties: bool = False
     over: re.Pattern[str] | None = None
 
     def values_in(self, text: str) -> Mapping[str, str] | None:

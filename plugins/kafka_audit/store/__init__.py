@@ -35,17 +35,7 @@ from kafka_audit.model.cluster import Keep
 from kafka_audit.model.errors import EngineError, SnapshotError, StoreError
 from kafka_audit.model.report import Report, report_text
 from kafka_audit.model.run import JobAnswer, JudgedSnapshot, Request, run_path
-from kafka_audit.model.tables import (
-    LARGE,
-    TABLES,
-    RegisteredBroker,
-    Row,
-    Sample,
-    Snapshot,
-    SnapshotInfo,
-    SourceRead,
-    ViewBroker,
-)
+from kafka_audit.model.tables import LARGE, TABLES, RegisteredBroker, Row, Sample, Snapshot, SnapshotInfo, SourceRead, ViewBroker
 from kafka_audit.model.text import did_you_mean
 from kafka_audit.store import parquet, pruning, refused, reports
 from kafka_audit.store.files import Files

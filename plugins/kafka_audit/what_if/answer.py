@@ -106,7 +106,6 @@ def answer(view: ClusterView, loss: PartyLoss, *, margin: int = 0, bootstrap: Se
     found = every.get(loss.name, {})
     quorum, controller = quorum_without(view, loss), controller_move(view, loss)
     left, unread = [broker for broker in running(view) if broker not in loss.brokers], view.gap("brokers")
-    hit = [row for kind in topics.UNSAFE for row in found.get(kind, topics.NONE).rows]
     return Answer(
         loss=loss,
         margin=margin,
@@ -131,7 +130,7 @@ def answer(view: ClusterView, loss: PartyLoss, *, margin: int = 0, bootstrap: Se
                 )
             )
         ),
-        ways=ways(view, loss, hit),
+        ways=ways(view, loss, [found[kind] for kind in topics.UNSAFE if kind in found]),
     )
 
 

@@ -91,6 +91,8 @@ def loss_named(view: ClusterView, text: str) -> PartyLoss:
     named = {loss.names[0]: loss for loss in every(view, kind)}
     if kind == BROKER and f"{kind}:{int(name)}" not in named and _may_be_down(view, int(name)):
         return _nodes(view, f"{kind}:{int(name)}", {int(name)})
+    if kind == CONTROLLER and view.kraft and int(name) in view.controller_nodes:
+        return _nodes(view, f"{kind}:{int(name)}", {int(name)})  # one without a vote is there, too
     wanted = f"{kind}:{int(name)}" if kind in _NUMBERED else text
     if wanted in named:
         return named[wanted]
@@ -98,7 +100,8 @@ def loss_named(view: ClusterView, text: str) -> PartyLoss:
         found = [server for server, hosts in zookeeper_voters(view).items() if name in hosts]
         if len(found) == 1:
             return PartyLoss(names=(text,), servers=frozenset(found))
-    near = did_you_mean(wanted, named) or f"; it has {listing(named, 20) or f'no {kind} that was read'}"
+    like = "" if kind in _NUMBERED else did_you_mean(wanted, named)  # another node is no proposal
+    near = like or f"; it has {listing(named, 20) or f'no {kind} that was read'}"
     msg = f"the cluster has no {clean(text)}{near}"
     raise UsageError(msg)
 
@@ -145,7 +148,8 @@ def zookeeper_voters(view: ClusterView) -> Mapping[str, frozenset[str]]:
 
 def _may_be_down(view: ClusterView, broker: int) -> bool:
     """Return whether a broker that does not run is one of the cluster; before partitions were measured any may be."""
-    return LossEffect not in view.differences.rows or broker in view.known_brokers
+    replicates = broker in view.quorum.now.replicas  # in a role that is not known
+    return LossEffect not in view.differences.rows or broker in view.known_brokers or replicates
 
 
 def _nodes(view: ClusterView, name: str, nodes: set[int]) -> PartyLoss:

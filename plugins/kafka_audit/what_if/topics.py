@@ -12,6 +12,7 @@ OFFLINE, UNCLEAN, NOT_WRITABLE, AT_RISK, BELOW_MARGIN = "offline", "unclean", "n
 UNREACHED = "unreached"
 LAST_COPY = "last_copy"
 """Of those at risk: three replicas or more, of which one was out of the ISR before, or does not reach the next leader."""
+PARTITIONS = "partitions"
 UNSAFE = (OFFLINE, UNCLEAN, UNREACHED, NOT_WRITABLE, BELOW_MARGIN)
 """Kinds for which a loss is not safe."""
 

@@ -37,11 +37,13 @@ from kafka_audit.model.tables import (
     QuorumReplica,
     QuorumView,
     QuorumVoter,
+    Quota,
     QuotaUser,
     ScramUser,
     SourceRead,
     ViewBroker,
 )
+from kafka_audit.model.tables.registry import DEFAULT
 from made_rows import made, of
 
 
@@ -270,7 +272,7 @@ def login(user, mechanism="SCRAM-SHA-512", side="client"):
 
 
 APIS = {48: (0, 0), 50: (0, 0)}
-ASKED = {"DescribeClientQuotas": "answered"}
+ASKED = {"DescribeClientQuotas limits": "answered"}
 
 
 class Keeper(QuorumNode):
@@ -299,8 +301,8 @@ class Keeper(QuorumNode):
 
     def _answer_quotas(self, connection, request):
         self.requests.append((48, 0, request))
-        (asked,) = DescribeClientQuotasRequest.decode(request, version=0, header=True).components
-        assert (asked.entity_type, asked.match_type, asked.match) == ("user", 2, None)
+        asked = DescribeClientQuotasRequest.decode(request, version=0, header=True)
+        assert (asked.components, asked.strict) == ([], False)  # every quota
         entry = DescribeClientQuotasResponse.EntryData
         values = [entry.ValueData(key="producer_byte_rate", value=1000.0)]
         entries = [
@@ -346,6 +348,13 @@ def test_users_that_quotas_name_are_asked_for_apart():
     assert outcomes(rows) == ASKED | {"DescribeUserScramCredentials of quotas": "answered"}
 
 
+def test_quotas_are_read_with_whom_they_limit():
+    keeper = Keeper(2, APIS)
+    keeper.quotas = ({"user": None}, {"ip": "10.0.0.7"}, {"client-id": "c", "user": "gone"})
+    limits = {(row.user, row.client_id, row.address) for row in of(scram_rows(keeper), Quota) if row.limit == 1000}
+    assert limits == {(DEFAULT, None, None), (None, None, "10.0.0.7"), ("gone", "c", None)}
+
+
 def test_users_that_acls_name_are_asked_for_apart():
     keeper = Keeper(2, APIS)
     acls = [made(Acl, principal=principal) for principal in ("User:kafka", "User:gone", "User:*", "Group:g")]
@@ -368,5 +377,5 @@ def test_a_refusal_of_scram_users_is_a_failed_read():
     keeper = Keeper(2, APIS)
     keeper.quorum_error = 31
     rows = scram_rows(keeper, login("kafka"))
-    refused_reads = ("DescribeClientQuotas", "DescribeUserScramCredentials")
+    refused_reads = ("DescribeClientQuotas limits", "DescribeUserScramCredentials")
     assert outcomes(rows) == dict.fromkeys(refused_reads, "CLUSTER_AUTHORIZATION_FAILED")

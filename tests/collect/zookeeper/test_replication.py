@@ -6,7 +6,7 @@ from kazoo.exceptions import NoAuthError
 from collect.columns import collected
 from collect.fakes import FakeZookeeper
 from collect.zookeeper.test_zookeeper_view import failed, look, text, znodes
-from kafka_audit.collect.sampling.replication_gaps import gaps
+from kafka_audit.collect.sampling.partition_differences import replication_gaps
 from kafka_audit.model.tables import Reassignment, RegisteredPartition, TopicConfig, ViewPartition
 from made_rows import made, of
 
@@ -72,7 +72,7 @@ def state(**fields):
 
 def found(rows, reasons):
     sample = collected(rows)
-    return gaps(sample.columns(RegisteredPartition), sample.columns(ViewPartition), reasons).names.to_pylist()
+    return replication_gaps(sample.columns(RegisteredPartition), sample.columns(ViewPartition), reasons).names.to_pylist()
 
 
 @pytest.mark.parametrize(

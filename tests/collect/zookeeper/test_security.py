@@ -13,7 +13,8 @@ from kafka_audit.collect.rows.acl_sets import acl_rows, digest
 from kafka_audit.collect.zookeeper import security
 from kafka_audit.collect.zookeeper.security import PLANNED
 from kafka_audit.collect.zookeeper.znodes import LARGE
-from kafka_audit.model.tables import Acl, AclHolder, DynamicConfig, QuotaUser, RegisteredTopic, ScramUser, SourceRead
+from kafka_audit.model.tables import Acl, AclHolder, DynamicConfig, Quota, QuotaUser, RegisteredTopic, ScramUser, SourceRead
+from kafka_audit.model.tables.registry import DEFAULT
 from made_rows import of
 
 
@@ -52,6 +53,8 @@ SECURITY = {
     "/config/users/CN%3Dbob%2CO%3Dx": text({"version": 1, "config": {"SCRAM-SHA-256": SCRAM}}),
     "/config/users/quota-only": text({"version": 1, "config": {"producer_byte_rate": "1"}}),
     "/config/users/<default>": text({"version": 1, "config": {}}),
+    "/config/clients/an%20app": text({"version": 1, "config": {"consumer_byte_rate": "2.5", "unknown": "x"}}),
+    "/config/ips/<default>": text({"version": 1, "config": {"connection_creation_rate": "20"}}),
     "/config/users/quota-of-one-client/clients/app": text({"version": 1, "config": {"producer_byte_rate": "1"}}),
 }
 
@@ -89,6 +92,18 @@ def test_all_of_it_is_told(chroot):
         ("alice", "SCRAM-SHA-512"),
     ]
     assert {user.user for user in of(rows, QuotaUser)} == {"alice", "quota-only"}
+    assert {(quota.user, quota.client_id, quota.address, quota.key, quota.limit) for quota in of(rows, Quota)} == {
+        ("alice", None, None, "producer_byte_rate", 1),
+        ("quota-only", None, None, "producer_byte_rate", 1),
+        (None, "an app", None, "consumer_byte_rate", 2.5),
+        (None, None, DEFAULT, "connection_creation_rate", 20),
+    }
+
+
+def test_a_quota_that_is_no_number_costs_its_own_znode_only():
+    rows = look(secured(**{"/config/ips/<default>": text({"version": 1, "config": {"connection_creation_rate": [1]}})}))
+    assert failed(rows).keys() == {"zookeeper /config/ips/<default>"}
+    assert {quota.key for quota in of(rows, Quota)} == {"producer_byte_rate", "consumer_byte_rate"}
 
 
 def test_no_secret_is_in_any_row():

@@ -1,11 +1,7 @@
 from collections.abc import Sequence
 
 from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
-from kafka_audit.cluster.answers.reads import (
-    addresses_of,
-    failed_texts,
-    source_name,
-)
+from kafka_audit.cluster.answers.reads import addresses_of, failed_texts, source_name
 from kafka_audit.compare.addresses import address_text, is_among
 from kafka_audit.model.finding import Resource
 from kafka_audit.model.read_failure import AS_IN_A_RESTART, LOGIN_REFUSALS, NOT_ASKED, ReadFailure

@@ -3,15 +3,17 @@
 from collections.abc import Iterable
 from dataclasses import replace
 
-from kafka_audit.checks.incident import Case, StoryFacts, evidence_of, evidence_of_reads
-from kafka_audit.checks.repair import reconnect_commands
+from kafka_audit.checks.incident import Case, StoryFacts, evidence_of, evidence_of_reads, unanswered
+from kafka_audit.checks.repair import reconnect_commands, srvr_commands
+from kafka_audit.checks.zookeeper.members import AWAY
 from kafka_audit.cluster.answers.reads import addresses_of, observer_name
 from kafka_audit.model.addresses.trusted_hosts import trusted_hosts_setting
 from kafka_audit.model.finding import Evidence, Finding
 from kafka_audit.model.read_failure import LOGIN_REFUSALS, ReadFailure
-from kafka_audit.model.tables import BrokerView, SourceRead
+from kafka_audit.model.tables import BrokerView, SourceRead, ZookeeperMember
 from kafka_audit.model.text import brokers, clean, listing
 
+_BY_ZOOKEEPER = frozenset({"ListPartitionReassignments", "DescribeUserScramCredentials", "DescribeClientQuotas"})
 _NAMED = 2
 _HOSTS = 100  # of a line for the cluster file
 
@@ -156,17 +158,46 @@ def _failed_zookeeper_reads(case: Case) -> list[SourceRead]:
     return [r for r in case.view.last_reads if r.observer == "zookeeper" and r.outcome == "failed"]
 
 
+def waits_for_zookeeper(case: Case, symptom: Finding) -> bool:
+    """Explain a broker that left only that without an answer which its controller waits for ZooKeeper with."""
+    found = unanswered(case, symptom)
+    return bool(found) and found <= _BY_ZOOKEEPER
+
+
 def reads_of_zookeeper(case: Case) -> StoryFacts:
-    """Return which reads of ZooKeeper failed; what rests on them could not be judged."""
-    failed = _failed_zookeeper_reads(case)
+    """Return which reads of ZooKeeper failed, and what each server of it said; what rests on them could not be judged."""
+    view, failed = case.view, _failed_zookeeper_reads(case)
     first = failed[0] if failed else None
+    members, before = view.newest(ZookeeperMember), {(row.member, row.state) for row in view.before(ZookeeperMember)}
+    lasting = [row for row in members if row.state in AWAY and (row.member, row.state) in before]
+    away = [row for row in lasting if row.state != "idle"]
     target = clean(first.target, 60) if first else "its address"
+    shown = away or [row for row in members if row.state in AWAY]
     at = (target, *(clean(f"{host}:{port}") for read in failed[:1] for host, port in addresses_of(read.target)[:1]))
+    refusing = tuple(row.member for row in away if _reason(row) is ReadFailure.REFUSED)
+    silent = tuple(row.member for row in away if row.member not in refusing)
     facts = {
-        "addresses": at,
+        "addresses": tuple(clean(row.member, 60) for row in shown[:1]) or at,
         "refused": first is not None and first.failure in LOGIN_REFUSALS,
-        "error": clean(first.error or "failed", 30) if first else "failed",
+        "error": clean((shown[0].error if shown else first and first.error) or "failed", 30),
         "needs": clean((first and first.needs) or "a login", 300),
-        "reconnect": reconnect_commands(failed),
+        "reconnect": srvr_commands([row.member for row in members]) or reconnect_commands(failed),
+        "waiting": tuple(row.member for row in lasting if row.state == "idle"),
+        "total": len(members),
+        "lost": len(lasting) == len(members) > 0,
+        "away": len(away),
+        "refusing": refusing,
+        "silent": silent,
+        "states": (*(f"{clean(one)} is down" for one in refusing), *(f"{clean(one)} does not answer" for one in silent)),
+        "down_at": [{"host": host} for one in refusing for host, _ in addresses_of(one)],
+        "silent_at": [{"host": host} for one in silent for host, _ in addresses_of(one)],
+        "stuck": tuple(sorted(case.down)),
+        "sure": any(row.state == "idle" for row in lasting) or any(map(view.logs.to_zookeeper, view.named_brokers)),
+        "unlogged": not any(read.outcome == "answered" for reads in view.reads.of_logs.values() for read in reads),
     }
-    return StoryFacts(facts=facts, evidence=evidence_of_reads(failed) or evidence_of(case.roots))
+    said = tuple(Evidence(observer=f"ZooKeeper at {clean(row.member)}", text=clean(row.error or row.state)) for row in members)
+    return StoryFacts(facts=facts, evidence=(*said, *(evidence_of_reads(failed) or evidence_of(case.roots))))
+
+
+def _reason(member: ZookeeperMember) -> ReadFailure:
+    return ReadFailure.of(member.reason, member.error)

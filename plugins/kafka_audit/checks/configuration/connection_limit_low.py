@@ -3,8 +3,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from kafka_audit.checks import ClusterView, Judgement, Judgements, Severity, Status, check
-from kafka_audit.checks.alike_brokers import one_finding
-from kafka_audit.checks.configuration.effective import Effective, unknown_judgement, unread_judgements
+from kafka_audit.checks.configuration.effective import Effective, each_broker, unknown_judgement
 from kafka_audit.compare.addresses import canonical_host
 from kafka_audit.configuration.definitions.values import integer
 from kafka_audit.model.addresses.advertised_listeners import CONTROLLERS, INSTEAD, KEY, entries
@@ -19,12 +18,6 @@ _LIMIT, _OVERRIDES, _FETCHERS = "max.connections.per.ip", "max.connections.per.i
 def connection_limit_low(view: ClusterView) -> Judgements:
     """A broker accepts fewer connections from one address than the brokers at that address open."""
     effective = Effective(view)
-    yield from unread_judgements(effective)
-    yield from one_finding(view, _of_brokers(effective))
-
-
-def _of_brokers(effective: Effective) -> Judgements:
-    view = effective.view
     read = [broker for broker in effective.brokers if effective.was_read(broker)]
     fetchers = {broker: effective.get(broker, _FETCHERS) for broker in read}
     by_host: defaultdict[str, list[int]] = defaultdict(list)
@@ -32,7 +25,8 @@ def _of_brokers(effective: Effective) -> Judgements:
         for host in _hosts(view, broker) or {f"{_NOWHERE}{broker}"}:
             by_host[host].append(broker)
     unread = [broker for broker in effective.brokers if broker not in read]
-    for broker in read:
+
+    def judged(broker: int) -> Judgements:
         limit, overrides = effective.get(broker, _LIMIT), effective.get(broker, _OVERRIDES)
         evidence: dict[str, object] = {"broker": broker, "who": f"broker {broker}"}
         is_limited = not limit.known or not overrides.known or bool(overrides.text) or (limit.number or 0) < _MOST
@@ -48,6 +42,8 @@ def _of_brokers(effective: Effective) -> Judgements:
             lacks = unread and found.status is Status.PASS
             error = f"how many connections {brokers(unread)} open{'s' if len(unread) == 1 else ''}, and from where, is unknown"
             yield unknown_judgement(effective, broker, error) if lacks else found
+
+    yield from each_broker(effective, judged, together=True)
 
 
 @dataclass(frozen=True)

@@ -2,13 +2,14 @@
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
 from types import MappingProxyType
 from typing import TypeVar
 
 from kafka_audit.checks import ClusterView, Judgement, Judgements
+from kafka_audit.checks.alike_brokers import one_finding
 from kafka_audit.checks.gaps import no_brokers
 from kafka_audit.configuration.definitions import VERSIONS, definitions
 from kafka_audit.model.tables import DynamicConfig
@@ -159,12 +160,23 @@ def commonest(values: Mapping[int, _T]) -> _T:
     return min(kinds, key=lambda kind: (-kinds[kind], repr(kind)))
 
 
-def unread_judgements(effective: Effective) -> Judgements:
-    """Yield the judgements for brokers whose settings were not read, or if no broker is known."""
-    for broker in effective.brokers:
-        if not effective.was_read(broker):
-            yield unknown_judgement(effective, broker, "its settings were not read")
+def each_broker(
+    effective: Effective, judged: Callable[[int], Iterable[Judgement]], *keys: str, together: bool = False
+) -> Judgements:
+    """Yield what is judged of each broker whose settings were read, and whose settings of these keys are known.
+
+    The others are UNKNOWN, and so is the cluster where no broker is known. `together`: the same fault of brokers is one finding.
+    """
+    found = (judgement for broker in effective.brokers for judgement in _unread(effective, broker, keys) or judged(broker))
+    yield from one_finding(effective.view, found) if together else found
     yield from no_brokers(effective.view)
+
+
+def _unread(effective: Effective, broker: int, keys: Iterable[str]) -> tuple[Judgement, ...]:
+    if not effective.was_read(broker):
+        return (unknown_judgement(effective, broker, "its settings were not read"),)
+    hidden = next((key for key in keys if not effective.get(broker, key).known), None)
+    return (unknown_judgement(effective, broker, f"{hidden} is unknown"),) if hidden else ()
 
 
 def unknown_judgement(effective: Effective, broker: int, error: str, needs: str | None = None) -> Judgement:

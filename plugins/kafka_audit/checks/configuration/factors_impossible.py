@@ -2,14 +2,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from kafka_audit.checks import ClusterView, Confidence, Judgements, Severity, Status, check
-from kafka_audit.checks.alike_brokers import one_finding
-from kafka_audit.checks.configuration.effective import Effective, Value, unknown_judgement, unread_judgements
+from kafka_audit.checks.configuration.effective import Effective, Value, each_broker, unknown_judgement
 from kafka_audit.differences.tables import InternalTopic
 from kafka_audit.model.addresses.voters import VOTERS, named_voters
-from kafka_audit.model.tables import (
-    BrokerProperty,
-    SnapshotInfo,
-)
+from kafka_audit.model.tables import BrokerProperty, SnapshotInfo
 from kafka_audit.model.text import counted
 
 _MIN_ISR, _DEFAULT = "min.insync.replicas", "default.replication.factor"
@@ -66,8 +62,36 @@ class _Impossible:
 def factors_impossible(view: ClusterView) -> Judgements:
     """Internal or new topics require more replicas than there are brokers, or more in sync than they have."""
     effective = Effective(view)
-    yield from unread_judgements(effective)
-    yield from one_finding(view, _of_brokers(effective, _size(effective)))
+    size, whole = _size(effective), _is_whole(effective)
+    exist = {row.topic for row in view.differences.of(InternalTopic)}
+    topics = [*(topic for topic in _TOPICS if topic.name not in exist), _NEW]
+
+    def judged(broker: int) -> Judgements:
+        reported = effective.settings.answers.get(broker, {})
+        by_file = broker in effective.settings.files or not reported
+        # A running broker reports its defaults as well: a key that it does not report, its release does not have.
+        own = [topic for topic in topics if by_file or topic.factor in reported]
+        keys = sorted({key for topic in own for key in (topic.factor, topic.min_isr)})
+        values = {key: effective.get(broker, key) for key in keys}
+        faults = sorted(_faults(own, values, size, whole=whole), key=lambda fault: -fault.severity)
+        unknown = [key for key, value in values.items() if not value.known]
+        if faults:
+            first = faults[0]
+            evidence = {"broker": broker, "who": f"broker {broker}", "key": first.key, "brokers_known": size}
+            evidence |= {"stops": first.topic.stops, "fault": "; ".join(fault.text for fault in faults)}
+            sure = Confidence.MEASURED if first.severity is first.topic.severity else Confidence.INFERRED
+            yield view.judge(f"broker/{broker}", Status.FAIL, evidence, severity=first.severity, confidence=sure)
+        elif unknown:
+            yield unknown_judgement(effective, broker, f"{', '.join(unknown)} unknown")
+        elif not own:
+            yield unknown_judgement(effective, broker, "it reports no factor")
+        elif size is None:
+            error, needs = "the number of brokers is unknown", "the files of the other brokers"
+            yield unknown_judgement(effective, broker, error, needs)
+        else:
+            yield view.judge(f"broker/{broker}", Status.PASS, broker=broker)
+
+    yield from each_broker(effective, judged, together=True)
 
 
 def _size(effective: Effective) -> int | None:
@@ -94,37 +118,6 @@ def _is_whole(effective: Effective) -> bool:
     sources = {row.source for row in effective.view.of(BrokerProperty) if row.broker_id in own}
     voters = {voter for broker in own for voter in named_voters(effective.settings.get(broker, VOTERS).value)}
     return effective.between.asked or _is_expected(effective.view) or len(sources) == 1 or voters == {*own}
-
-
-def _of_brokers(effective: Effective, size: int | None) -> Judgements:
-    view = effective.view
-    whole = _is_whole(effective)
-    exist = {row.topic for row in view.differences.of(InternalTopic)}
-    topics = [*(topic for topic in _TOPICS if topic.name not in exist), _NEW]
-    for broker in filter(effective.was_read, effective.brokers):
-        reported = effective.settings.answers.get(broker, {})
-        by_file = broker in effective.settings.files or not reported
-        # A running broker reports its defaults as well: a key that it does not report, its release does not have.
-        own = [topic for topic in topics if by_file or topic.factor in reported]
-        keys = sorted({key for topic in own for key in (topic.factor, topic.min_isr)})
-        values = {key: effective.get(broker, key) for key in keys}
-        faults = sorted(_faults(own, values, size, whole=whole), key=lambda fault: -fault.severity)
-        unknown = [key for key, value in values.items() if not value.known]
-        if faults:
-            first = faults[0]
-            evidence = {"broker": broker, "who": f"broker {broker}", "key": first.key, "brokers_known": size}
-            evidence |= {"stops": first.topic.stops, "fault": "; ".join(fault.text for fault in faults)}
-            sure = Confidence.MEASURED if first.severity is first.topic.severity else Confidence.INFERRED
-            yield view.judge(f"broker/{broker}", Status.FAIL, evidence, severity=first.severity, confidence=sure)
-        elif unknown:
-            yield unknown_judgement(effective, broker, f"{', '.join(unknown)} unknown")
-        elif not own:
-            yield unknown_judgement(effective, broker, "it reports no factor")
-        elif size is None:
-            error, needs = "the number of brokers is unknown", "the files of the other brokers"
-            yield unknown_judgement(effective, broker, error, needs)
-        else:
-            yield view.judge(f"broker/{broker}", Status.PASS, broker=broker)
 
 
 def _faults(topics: list[_CreatedTopic], values: Mapping[str, Value], size: int | None, *, whole: bool) -> Iterator[_Impossible]:

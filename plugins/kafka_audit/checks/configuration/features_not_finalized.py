@@ -1,5 +1,4 @@
 from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
-from kafka_audit.checks.gaps import NO_QUORUM
 from kafka_audit.cluster.features import METADATA_VERSION
 from kafka_audit.configuration.behaviour import metadata_release
 
@@ -15,12 +14,9 @@ def _first(view: ClusterView) -> str:
     return _FIRST
 
 
-@check(code="KA712", severity=Severity.LOW)
+@check(code="KA712", severity=Severity.LOW, mode="kraft")
 def features_not_finalized(view: ClusterView) -> Judgements:
     """The cluster still uses the metadata.version of an earlier release."""
-    if not view.kraft:
-        yield view.not_applicable("cluster", NO_QUORUM)
-        return
     found = view.features.get(METADATA_VERSION)
     if found is None or found.finalized is None or (found.supported is None and not found.differs):
         error = "no broker reported a finalized metadata.version"

@@ -1,6 +1,5 @@
 from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
-from kafka_audit.checks.alike_brokers import one_finding
-from kafka_audit.checks.configuration.effective import Effective, unknown_judgement, unread_judgements
+from kafka_audit.checks.configuration.effective import Effective, each_broker, unknown_judgement
 from kafka_audit.cluster.releases import releases
 from kafka_audit.configuration.behaviour import behaviour
 
@@ -13,23 +12,15 @@ _NO_BOUND, _HOUR_MS, _YEAR_MS = 2**63 - 1, 3_600_000, 366 * 86_400_000
 def future_records_accepted(view: ClusterView) -> Judgements:
     """Clients set the time of records, and the broker accepts any time in the future."""
     effective = Effective(view)
-    yield from unread_judgements(effective)
-    yield from one_finding(view, _of_brokers(effective))
 
-
-def _of_brokers(effective: Effective) -> Judgements:
-    view = effective.view
-    for broker in filter(effective.was_read, effective.brokers):
+    def judged(broker: int) -> Judgements:
         kind, after, both = (effective.get(broker, key) for key in (_TYPE, _AFTER, _BOTH))
         evidence: dict[str, object] = {"broker": broker, "who": f"broker {broker}", "key": _AFTER}
-        hidden = next((value.key for value in (kind, after, both) if not value.known), None)
         bound = _default(effective, broker)
         for value in (both, after):
             if value.explicit and value.number not in {None, _NO_BOUND}:
                 bound = value.number
-        if hidden:
-            yield unknown_judgement(effective, broker, f"{hidden} is unknown")
-        elif kind.text == "LogAppendTime":
+        if kind.text == "LogAppendTime":
             yield view.judge(f"broker/{broker}", Status.PASS, evidence)
         elif bound is None:
             yield unknown_judgement(effective, broker, "its release is unknown", f"an answer from broker {broker} to ApiVersions")
@@ -38,6 +29,8 @@ def _of_brokers(effective: Effective) -> Judgements:
             yield view.not_applicable(f"broker/{broker}", reason, evidence)
         else:
             yield view.judge(f"broker/{broker}", Status.FAIL if bound > _YEAR_MS else Status.PASS, evidence)
+
+    yield from each_broker(effective, judged, _TYPE, _AFTER, _BOTH, together=True)
 
 
 def _default(effective: Effective, broker: int) -> int | None:

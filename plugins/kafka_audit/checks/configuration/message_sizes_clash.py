@@ -1,5 +1,5 @@
 from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
-from kafka_audit.checks.configuration.effective import Effective, Value, unknown_judgement, unread_judgements
+from kafka_audit.checks.configuration.effective import Effective, Value, each_broker, unknown_judgement
 
 _KEY = "message.max.bytes"
 _OVERHEAD = 12
@@ -18,13 +18,13 @@ _LIMITS = {
 def message_sizes_clash(view: ClusterView) -> Judgements:
     """Batches may be larger than the limit of a request, a segment or a replica fetch."""
     effective = Effective(view)
-    yield from unread_judgements(effective)
-    for broker in filter(effective.was_read, effective.brokers):
+
+    def judged(broker: int) -> Judgements:
         size = effective.get(broker, _KEY)
         limits = [effective.get(broker, key) for key in _LIMITS]
         if hidden := [value.key for value in (size, *limits) if value.number is None]:
             yield unknown_judgement(effective, broker, f"{', '.join(hidden)} unknown")
-            continue
+            return
         small = next((value for value in limits if (size.number or 0) - _OVERHEAD > (value.number or 0)), None)
         evidence: dict[str, object] = {"broker": broker, "size": size.number}
         if small is None:
@@ -32,6 +32,8 @@ def message_sizes_clash(view: ClusterView) -> Judgements:
         else:
             evidence |= {"key": _to_blame(size, small), "limit": small.key, "value": small.number, "effect": _LIMITS[small.key]}
             yield view.judge(f"broker/{broker}", Status.FAIL, evidence)
+
+    yield from each_broker(effective, judged)
 
 
 def _to_blame(size: Value, small: Value) -> str:

@@ -1,5 +1,5 @@
 from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
-from kafka_audit.checks.configuration.effective import Effective, unknown_judgement, unread_judgements
+from kafka_audit.checks.configuration.effective import Effective, each_broker, unknown_judgement
 from kafka_audit.model.text import brokers
 
 _KEY = "broker.rack"
@@ -14,14 +14,16 @@ def racks_missing(view: ClusterView) -> Judgements:
     if racks and len(racks) == len(effective.brokers) and not named and all(rack.known for rack in racks.values()):
         yield view.not_applicable("cluster", "no broker has a rack")
         return
-    yield from unread_judgements(effective)
-    for broker, rack in racks.items():
+
+    def judged(broker: int) -> Judgements:
+        rack = racks[broker]
         evidence: dict[str, object] = {"broker": broker, "key": _KEY, "rack": rack.text or "", "others": brokers(named)}
         evidence["other_brokers"] = tuple(sorted(named)) or None
-        if not rack.known or (not rack.explicit and not named):
-            error = "not every broker reported its rack" if rack.known else f"{_KEY} is unknown"
-            yield unknown_judgement(effective, broker, error)
+        if not rack.explicit and not named:
+            yield unknown_judgement(effective, broker, "not every broker reported its rack")
         elif rack.explicit:
             yield view.judge(f"broker/{broker}", Status.PASS, evidence)
         else:
             yield view.judge(f"broker/{broker}", Status.FAIL, evidence, do="has one" if len(named) == 1 else "have one")
+
+    yield from each_broker(effective, judged, _KEY)

@@ -1,8 +1,7 @@
 from collections.abc import Iterator, Mapping
 
 from kafka_audit.checks import ClusterView, Judgement, Judgements, Severity, Status, check
-from kafka_audit.checks.alike_brokers import one_finding
-from kafka_audit.checks.configuration.effective import Effective, defaults, unknown_judgement, unread_judgements
+from kafka_audit.checks.configuration.effective import Effective, defaults, each_broker, unknown_judgement
 from kafka_audit.model.tables import SnapshotInfo
 
 _FACTOR, _IN_SYNC = "default.replication.factor", "min.insync.replicas"
@@ -15,13 +14,8 @@ def replicas_too_few(view: ClusterView) -> Judgements:
     """The defaults of new topics have too few replicas, or require too few in sync."""
     effective = Effective(view)
     size = max(len(effective.brokers), *(info.expect_brokers or 1 for info in view.of(SnapshotInfo)), 1)
-    yield from unread_judgements(effective)
-    yield from one_finding(view, _of_brokers(effective, size))
 
-
-def _of_brokers(effective: Effective, size: int) -> Judgements:
-    view = effective.view
-    for broker in filter(effective.was_read, effective.brokers):
+    def judged(broker: int) -> Judgements:
         resource, found = f"broker/{broker}", {key: effective.get(broker, key).number for key in (_FACTOR, _IN_SYNC, *_INTERNAL)}
         known = {key: number for key, number in found.items() if number is not None}
         if size == 1 and effective.between.asked:
@@ -37,8 +31,9 @@ def _of_brokers(effective: Effective, size: int) -> Judgements:
             evidence |= {"in_sync": known[_IN_SYNC], "with": f", with min.insync.replicas {known[_IN_SYNC]}"}
             reported = {"key": weak[0][0], "fault": "; ".join(text for _, text in weak)} if weak else {}
             yield view.judge(resource, Status.FAIL if weak else Status.PASS, {**evidence, **reported})
-    for node in sorted(effective.settings.controllers):
-        yield _at_controller(effective, node, size)
+
+    yield from each_broker(effective, judged, together=True)
+    yield from (_at_controller(effective, node, size) for node in sorted(effective.settings.controllers))
 
 
 def _at_controller(effective: Effective, node: int, size: int) -> Judgement:

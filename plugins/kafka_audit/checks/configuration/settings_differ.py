@@ -6,8 +6,8 @@ from kafka_audit.checks.configuration.effective import (
     Value,
     commonest,
     comparable_values,
+    each_broker,
     unknown_judgement,
-    unread_judgements,
 )
 from kafka_audit.model.text import brokers
 
@@ -27,28 +27,28 @@ _MANAGED = (
 def settings_differ(view: ClusterView) -> Judgements:
     """Brokers have different values of a setting that must be the same on all."""
     effective = Effective(view)
-    yield from unread_judgements(effective)
     reported = [broker for broker in effective.brokers if effective.was_read(broker)]
-    if len(reported) == 1:
-        alone = "a single broker is known" if len(effective.brokers) == 1 else None
-        if alone is None:
-            yield unknown_judgement(effective, reported[0], "no settings of another broker were read")
-        else:
-            yield view.not_applicable("cluster", alone)
+    if len(reported) == len(effective.brokers) == 1:
+        yield view.not_applicable("cluster", "a single broker is known")
         return
     values = {key: {broker: effective.get(broker, key) for broker in reported} for key in _MANAGED}
     found: dict[int, list[Judgement]] = {broker: [] for broker in reported}
     for key in _MANAGED:
         for broker, judgement in _drifting_brokers(view, key, values[key]):
             found[broker].append(judgement)
-    for broker in reported:
+
+    def judged(broker: int) -> Judgements:
         yield from found[broker]
         hidden = [key for key in _MANAGED if not values[key][broker].known]
-        if hidden:
+        if len(reported) == 1:
+            yield unknown_judgement(effective, broker, "no settings of another broker were read")
+        elif hidden:
             yield unknown_judgement(effective, broker, f"{', '.join(hidden)} unknown")
         elif not found[broker]:
             count = len(_MANAGED)
             yield view.judge(f"broker/{broker}", Status.PASS, broker=broker, count=count)
+
+    yield from each_broker(effective, judged)
 
 
 def _drifting_brokers(view: ClusterView, key: str, values: Mapping[int, Value]) -> Iterator[tuple[int, Judgement]]:

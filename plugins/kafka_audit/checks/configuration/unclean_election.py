@@ -1,7 +1,7 @@
 from dataclasses import replace
 
 from kafka_audit.checks import ClusterView, Judgement, Judgements, Severity, Status, check
-from kafka_audit.checks.configuration.effective import Effective, Value, unknown_judgement, unread_judgements
+from kafka_audit.checks.configuration.effective import Effective, Value, each_broker
 from kafka_audit.cluster.unclean import FOR_ALL, UNCLEAN, not_yet_used
 from kafka_audit.model.text import named_nodes, start_upper
 
@@ -10,17 +10,16 @@ from kafka_audit.model.text import named_nodes, start_upper
 def unclean_election(view: ClusterView) -> Judgements:
     """Replicas that are not in the ISR may become leaders."""
     effective = Effective(view)
-    yield from unread_judgements(effective)
     later = not_yet_used(view)
-    for broker in filter(effective.was_read, effective.brokers):
-        found = effective.get(broker, UNCLEAN)
-        if not found.known:
-            yield unknown_judgement(effective, broker, f"{UNCLEAN} is unknown")
-            continue
+
+    def judged(broker: int) -> Judgements:
         row = effective.settings.answers.get(broker, {}).get(UNCLEAN)
         alone = effective.settings.get(broker, "process.roles").value == "broker"
         unused = alone and (row is None or row.source != FOR_ALL)
-        yield _of_node(view, f"broker/{broker}", found, Severity.LOW if later else Severity.MEDIUM if unused else None)
+        severity = Severity.LOW if later else Severity.MEDIUM if unused else None
+        yield _of_node(view, f"broker/{broker}", effective.get(broker, UNCLEAN), severity)
+
+    yield from each_broker(effective, judged, UNCLEAN)
     unread = view.controller_nodes - effective.settings.controllers
     if unread and not later and not effective.settings.controllers and effective.brokers:
         evidence = {"who": named_nodes("controller", unread), "error": "their settings were not read"}

@@ -1,6 +1,6 @@
 """The incidents of KA210 and KA216: a KRaft broker no longer follows its controllers, or its host does not reach them."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -17,12 +17,14 @@ from kafka_audit.checks.incident import (
     evidence_of_reads,
 )
 from kafka_audit.checks.repair import connect_commands_to
+from kafka_audit.cluster.processes import Processes
+from kafka_audit.compare.addresses import address_text
 from kafka_audit.faults.facts import facts_of
 from kafka_audit.faults.solver import following
 from kafka_audit.model.commands import command
 from kafka_audit.model.finding import Confidence, Finding, Severity, Status
 from kafka_audit.model.tables import SourceRead
-from kafka_audit.model.text import listing
+from kafka_audit.model.text import brokers, listing
 
 CODES = ("KA101", "KA102", "KA105", "KA107", "KA210")
 """What an old view shows, the one that names the incident first; in KRaft brokers fetch their view, so all have one cause."""
@@ -65,6 +67,7 @@ def behind_controllers(case: Case) -> StoryFacts:
         "heartbeats": all(_only_fenced(case, broker) for broker in case.brokers),
         "words": listing([one.word for one in found if one.state in {"measured", "possible"}]).replace(" and ", " or "),
         "controllers": tuple(_controllers(case)),
+        **_stopping(case),
         "connections": connect_commands_to(_controllers(case)[:5]) or (command("nc -vz -w 3 CONTROLLER 9093"),),
     }
     return StoryFacts(
@@ -79,6 +82,13 @@ def behind_controllers(case: Case) -> StoryFacts:
         confidence=confidence or applied or Confidence.SUSPECTED,
         edges=edges,
     )
+
+
+def _stopping(case: Case) -> Mapping[str, object]:
+    """Return which of these brokers were asked to stop, and cannot."""
+    processes = case.view.derived(Processes).all
+    found = [node for node in case.brokers if node in processes and processes[node].stops is not None]
+    return {"stoppers": tuple(found), "stopping": brokers(found) if found else ""}
 
 
 def _only_fenced(case: Case, broker: int) -> bool:
@@ -139,11 +149,15 @@ def cut_from_controllers(case: Case) -> StoryFacts:
     """Return the facts: who does not reach which controllers, and what follows."""
     symptoms = [finding for finding in case.explained if finding.code in CODES]
     addresses = sorted({address for root in case.roots for address in root.texts("addresses")})
+    leader = case.view.quorum.now.newest
+    active = None if leader is None else case.view.voter_addresses.get(leader.leader_id)
     facts: dict[str, object] = {
         "addresses": tuple(addresses),
+        "active": f"controller {leader.leader_id}" if leader and active and addresses == [address_text(*active)] else "",
         "all_missed": _misses_all(case.roots[0]),
         "errors": tuple(sorted({root.text("error") for root in case.roots})),
         "connect": connect_commands_to(addresses),
+        **_stopping(case),
     }
     return StoryFacts(
         facts=facts | _symptom(symptoms),

@@ -2,7 +2,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
-from kafka_audit.checks.gaps import NO_QUORUM, ONCE
+from kafka_audit.checks.gaps import ONCE
 from kafka_audit.model.tables import BrokerApi, FencedBroker
 from kafka_audit.model.text import brokers, clean, listing
 
@@ -10,14 +10,10 @@ _CLUSTER_API, _FENCED_FROM = 60, 2
 _NO_ID = -1
 
 
-@check(code="KA212", severity=Severity.HIGH)
+@check(code="KA212", severity=Severity.HIGH, mode="kraft")
 def broker_fenced(view: ClusterView) -> Judgements:
     """A broker is registered with the controllers, and the controllers have fenced it."""
-    quorum = view.quorum
-    if not view.kraft:
-        yield view.not_applicable("cluster", NO_QUORUM)
-        return
-    now, before = quorum.now, quorum.before
+    now, before = view.quorum.now, view.quorum.before
     reporting = _reporting(view) & now.answering
     if not reporting:
         yield view.unknown("cluster", "no broker offers DescribeCluster version 2", "Kafka 4.0 or later", who="any broker")

@@ -1,6 +1,5 @@
 from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
-from kafka_audit.checks.alike_brokers import one_finding
-from kafka_audit.checks.configuration.effective import Effective, unknown_judgement, unread_judgements
+from kafka_audit.checks.configuration.effective import Effective, each_broker, unknown_judgement
 from kafka_audit.checks.gaps import NO_QUORUM
 
 _KEY = "process.roles"
@@ -17,16 +16,13 @@ def combined_roles(view: ClusterView) -> Judgements:
     if len({*roles, *view.settings.controllers}) == 1 and view.inter_broker.asked:
         yield view.not_applicable("cluster", "the cluster has one node")
         return
-    yield from unread_judgements(effective)
-    yield from one_finding(view, _of_brokers(effective))
 
-
-def _of_brokers(effective: Effective) -> Judgements:
-    for broker in filter(effective.was_read, effective.brokers):
-        roles = (effective.settings.get(broker, _KEY).value or "").split(",")
-        if roles == [""]:
+    def judged(broker: int) -> Judgements:
+        if not roles[broker].value:
             yield unknown_judgement(effective, broker, f"{_KEY} is unknown")
-            continue
-        both = {"broker", "controller"} <= {role.strip() for role in roles}
+            return
+        both = {"broker", "controller"} <= {role.strip() for role in (roles[broker].value or "").split(",")}
         evidence = {"broker": broker, "who": f"broker {broker}", "key": _KEY}
-        yield effective.view.judge(f"broker/{broker}", Status.FAIL if both else Status.PASS, evidence)
+        yield view.judge(f"broker/{broker}", Status.FAIL if both else Status.PASS, evidence)
+
+    yield from each_broker(effective, judged, together=True)

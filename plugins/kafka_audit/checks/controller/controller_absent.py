@@ -1,12 +1,14 @@
 from kafka_audit.checks import ClusterView, Confidence, Judgement, Judgements, Severity, Status, check
 from kafka_audit.checks.gaps import ONCE
 from kafka_audit.checks.incident import Case, StoryFacts, zookeeper_lists
+from kafka_audit.cluster.processes import Processes, ProcessState
 from kafka_audit.faults.controller_paths import controller_paths, is_closed
 from kafka_audit.faults.kraft_claim import KraftClaim
 from kafka_audit.model.quorum import majority
-from kafka_audit.model.tables import QuorumView
+from kafka_audit.model.tables import ControllerProbe, QuorumReplica, QuorumView
 from kafka_audit.model.text import counted
 
+_AT_NO_WORK = frozenset({ProcessState.KILLED, ProcessState.STOPPED, ProcessState.ENDED, ProcessState.REFUSED, ProcessState.HUNG})
 _NO_LEADER = "no controller leads the metadata quorum"
 
 
@@ -96,11 +98,17 @@ def _one_may_lead(view: ClusterView) -> bool:
     A voter that answered does not, or it would have said so, and a broker that votes asks itself. None leads without a majority
     of voters that run: one that does not run refuses connections.
     """
-    voters, asked = view.voter_addresses, {row.node_id for row in view.quorum.now.views} | view.quorum.now.answering
-    paths = view.derived(controller_paths)
-    closed = {voter for voter, address in voters.items() if is_closed(paths, address, voter)}
+    addresses, asked = view.voter_addresses, {row.node_id for row in view.quorum.now.views} | view.quorum.now.answering
+    answered = {read.target for read in view.quorum.reads if read.outcome == "answered"}
+    asked |= {row.node_id for row in view.newest(ControllerProbe) if row.address in answered}
+    paths, processes = view.derived(controller_paths), view.derived(Processes).all
+    # Those of a dynamic quorum are known while it has a leader.
+    earlier = {row.replica_id for row in view.earlier(QuorumReplica) if row.voter}
+    voters = {*addresses} or earlier or view.settings.with_controller_role
+    closed = {voter for voter, address in addresses.items() if is_closed(paths, address, voter)}
+    closed |= {voter for voter in voters & processes.keys() if processes[voter].state in _AT_NO_WORK}
     short = len(voters) - len(closed) < majority(len(voters))
-    return not voters or not (short or voters.keys() <= closed | asked)
+    return not voters or not (short or voters <= closed | asked)
 
 
 def _unread(view: ClusterView) -> Judgement:

@@ -1,6 +1,6 @@
 from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
 from kafka_audit.checks.gaps import ONCE, no_quorum
-from kafka_audit.checks.metadata.view_differences import judgement, view_effects
+from kafka_audit.checks.metadata.view_differences import shown_by_each
 from kafka_audit.cluster.quorum import QuorumSample, observer_of
 from kafka_audit.model.tables import BrokerView, QuorumView
 from kafka_audit.model.text import listing, start_upper
@@ -21,17 +21,15 @@ def _beside_zookeeper(view: ClusterView) -> Judgements:
         yield view.judge("cluster", gap.status, {"error": gap.error, "needs": gap.needs}, who="any broker")
         return
     controller = None if view.state is None else view.state.controller_id
-    for observer, effect in view_effects(view, "controller"):
-        who = f"broker {observer.name}"
+    for shown in shown_by_each(view, "controller"):
+        name = shown.observer.name
+        who = f"broker {name}"
         if controller is None:
-            yield view.not_applicable(observer.resource, _ABSENT, who=who, subject=start_upper(who))
+            yield view.not_applicable(shown.observer.resource, _ABSENT, who=who, subject=start_upper(who))
             continue
-        reported = () if effect.difference is None else effect.difference.brokers
-        zombie = f" {_ZOMBIE}" if observer.name in map(str, reported) else ""
-        yield judgement(
-            view,
-            observer,
-            effect,
+        reported = () if shown.difference is None else shown.difference.brokers
+        zombie = f" {_ZOMBIE}" if name in map(str, reported) else ""
+        yield shown.judgement(
             subject=start_upper(who),
             right=f"controller {controller} (from ZooKeeper)",
             controller=controller,

@@ -1,5 +1,4 @@
 from kafka_audit.checks import ClusterView, Confidence, Judgements, Severity, Status, check
-from kafka_audit.checks.gaps import NO_QUORUM
 from kafka_audit.cluster.features import METADATA_VERSION
 from kafka_audit.configuration.behaviour import behaviour, metadata_release
 from kafka_audit.model.text import listing
@@ -7,12 +6,9 @@ from kafka_audit.model.text import listing
 _NEEDS = "`controllers` in the cluster file, of Kafka 3.7 or later and without an authorizer"
 
 
-@check(code="KA225", severity=Severity.MEDIUM)
+@check(code="KA225", severity=Severity.MEDIUM, mode="kraft")
 def controller_left_registered(view: ClusterView) -> Judgements:
     """A controller that left the quorum is still registered, and holds metadata.version down."""
-    if not view.kraft:
-        yield view.not_applicable("cluster", NO_QUORUM)
-        return
     feature, now, before = view.features.get(METADATA_VERSION), view.quorum.now, view.quorum.before
     level = None if feature is None else feature.finalized
     if level is not None and level < (behaviour("controllers_register").level or 0):

@@ -1,17 +1,13 @@
 from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
-from kafka_audit.checks.gaps import NO_QUORUM
 from kafka_audit.cluster.answers.log_lines import quoted
 from kafka_audit.model.text import listing
 
 _OFTEN = 3  # lines since the start: a pause of Java leaves one
 
 
-@check(code="KA224", severity=Severity.HIGH)
+@check(code="KA224", severity=Severity.HIGH, mode="kraft")
 def controller_overloaded(view: ClusterView) -> Judgements:
     """A controller is overloaded: again and again it takes very long for an event."""
-    if not view.kraft:
-        yield view.not_applicable("cluster", NO_QUORUM)
-        return
     reads = {node: log_reads[-1] for node, log_reads in view.reads.of_logs.items()}
     voters = view.quorum.now.voters
     if not voters:

@@ -1,5 +1,4 @@
 from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
-from kafka_audit.checks.gaps import NO_QUORUM
 from kafka_audit.cluster.answers.log_lines import when
 from kafka_audit.model.tables import LogLine
 from kafka_audit.model.text import clean
@@ -7,12 +6,9 @@ from kafka_audit.model.text import clean
 _FATAL = "fatal_fault"
 
 
-@check(code="KA221", severity=Severity.HIGH)
+@check(code="KA221", severity=Severity.HIGH, mode="kraft")
 def metadata_fault(view: ClusterView) -> Judgements:
     """A controller or broker exited, or did not load or apply a part of the metadata."""
-    if not view.kraft:
-        yield view.not_applicable("cluster", NO_QUORUM)
-        return
     reads = {node: log_reads[-1] for node, log_reads in view.reads.of_logs.items()}
     lines: dict[int, LogLine] = {}
     for line in view.logs.of_nodes("KA221"):

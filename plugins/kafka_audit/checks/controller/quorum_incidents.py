@@ -1,10 +1,14 @@
 """Incidents of the metadata quorum: what keeps it from a leader, and what follows from that."""
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from kafka_audit.checks import Status, log_quotes
 from kafka_audit.checks.incident import Case, StoryFacts, evidence_of_reads
+from kafka_audit.checks.metadata.process_down import quotes_of, revivals
 from kafka_audit.checks.repair import connect_commands_to, reconnect_commands
+from kafka_audit.cluster.held_up_by import held_up_by
+from kafka_audit.cluster.processes import Processes
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.compare.addresses import canonical_text
 from kafka_audit.model.finding import CHANGES, Evidence, Finding
@@ -23,8 +27,12 @@ def may_be_rejected(view: ClusterView, nodes: Iterable[int]) -> bool:
     if states == {"unset"}:
         return False
     voters = {*view.quorum.now.voters, *view.voter_addresses} - {*nodes}
-    logged = {node for node, reads in view.reads.of_logs.items() if reads[-1].outcome == "answered"}
-    return not voters or not voters <= logged
+    return not voters or not voters <= _logged(view)
+
+
+def _logged(view: ClusterView) -> set[int]:
+    """Return the nodes whose logs were read."""
+    return {node for node, reads in view.reads.of_logs.items() if reads[-1].outcome == "answered"}
 
 
 _PASSED_ON = frozenset({"DescribeQuorum", "ListPartitionReassignments", "DescribeConfigs TOPIC"})
@@ -81,9 +89,58 @@ def _keeps_out_controllers(case: Case, finding: Finding) -> bool:
     return bool(nodes & case.view.settings.with_controller_role or nodes - set(case.view.inter_broker.brokers))
 
 
+def needs_a_controller(case: Case, symptom: Finding) -> bool:
+    """Explain what a controller could mend: not what waits only for brokers that are down, before and after it is there again."""
+    down, place = case.down - _voters(case), symptom.resource.topic_partition
+    if place is None:
+        return symptom.resource.broker not in down
+    waits = held_up_by(case.view, *place)
+    return not waits or not waits <= down
+
+
+def at_a_dead_voter(case: Case, symptom: Finding) -> bool:
+    """Explain what is about nodes with a vote that are down, and that fewer brokers are there where all that are missing vote."""
+    if symptom.resource.name == "cluster":
+        missing = {f.resource.broker for f in case.findings if f.code == symptom.code and f.status is Status.FAIL} - {None}
+        return bool(missing) and missing <= case.down & _voters(case)
+    return symptom.resource.controller is not None or symptom.resource.broker in case.down & _voters(case)
+
+
+def _voters(case: Case) -> frozenset[int]:
+    view = case.view
+    return frozenset((*view.quorum.now.voters, *view.voter_addresses, *view.controller_nodes))
+
+
 def without_leader(case: Case) -> StoryFacts:
-    """Return what was asked about the quorum and not answered, and what comes before a start of controllers."""
-    return StoryFacts(facts={"first": _first(case)}, also=evidence_of_reads(failed_quorum_reads(case), limit=5))
+    """Return which voters are down, what was asked about the quorum and not answered, and what comes before a start of them."""
+    view = case.view
+    dead = [process for node in sorted(case.down & _voters(case)) if (process := view.derived(Processes).all.get(node))]
+    silent = sorted({read.target for read in failed_quorum_reads(case) if read.observer.startswith("controller") and read.target})
+    facts = {
+        "first": _first(case),
+        "dead": tuple(f"{view.party(process.node)} {process.state.value}" for process in dead),
+        "revive": tuple(revivals(view, dead)),
+        "asked": any(read.observer.startswith("controller") for read in view.last_reads),
+        "silent": tuple(silent),
+        "unlogged": not _voters(case) or not _voters(case) <= _logged(view) | view.quorum.now.probed,
+    }
+    quotes = (line for process in dead for line in quotes_of(view, process))
+    return StoryFacts(facts=facts, also=(*quotes, *evidence_of_reads(failed_quorum_reads(case), limit=5)))
+
+
+def not_by_their_own(case: Case) -> Iterable[Case]:
+    """Take all as one fault, without voters that are down by what their own logs say: that is the cause, of brokers, too."""
+    ended = tuple(f for f in case.findings if f.code == "KA116" and f.status is Status.FAIL)
+    whole = replace(case, roots=ended)
+    roots = tuple(root for root in case.roots if not (of_ended if root.code == "KA209" else at_the_nodes)(whole, root))
+    return (replace(case, roots=roots),) if roots else ()
+
+
+def at_the_nodes(case: Case, symptom: Finding) -> bool:
+    """Explain what is about nodes as controllers: by their ids, or at addresses of voters."""
+    nodes = [root.number("node") for root in case.roots]
+    addresses = [case.view.voter_addresses.get(node) for node in nodes]
+    return symptom.resource.controller in {*map(str, nodes), *(f"{at[0]}:{at[1]}" for at in addresses if at)}
 
 
 def voters_down_facts(case: Case) -> StoryFacts:
@@ -96,6 +153,7 @@ def voters_down_facts(case: Case) -> StoryFacts:
         "down": lagging.number("down") if lagging else 0,
         "total": lagging.number("total") if lagging else 0,
         "spare": clean(lagging.text("spare"), 60) if lagging else "",
+        "unlogged": lagging is not None and not {*lagging.numbers("controllers")} <= _logged(case.view),
         "reconnect": reconnect_commands(failed, limit=3),
     }
     return StoryFacts(facts=facts | counts, also=evidence_of_reads(failed, limit=5))
@@ -162,14 +220,16 @@ def of_rejected(case: Case, symptom: Finding) -> bool:
 
 
 def of_ended(case: Case, symptom: Finding) -> bool:
-    """Explain voters that lag where each of them exited."""
-    return set(symptom.numbers("controllers")) <= {root.number("node") for root in case.roots}
+    """Explain voters that lag where each of them is down, one of them by these findings."""
+    late, roots = set(symptom.numbers("controllers")), {root.number("node") for root in case.roots}
+    return bool(late & roots) and late <= roots | case.down
 
 
 def follows_from_no_leader(case: Case, symptom: Finding) -> bool:
     """Explain what a quorum without leader leads to, where rejected requests are why it has none."""
     absent = (finding for finding in case.findings if finding.code == "KA201" and finding.status is Status.FAIL)
-    return any(between_controllers(case, finding) for finding in absent) or at_a_controller(case, symptom)
+    led = not any(between_controllers(case, finding) for finding in absent)
+    return at_a_controller(case, symptom) if led else needs_a_controller(case, symptom)
 
 
 def quoted_refusals(case: Case) -> StoryFacts:

@@ -1,7 +1,7 @@
 from collections.abc import Sequence
 
 from kafka_audit.checks import ClusterView, Judgement, Judgements, Severity, Status, check
-from kafka_audit.checks.gaps import NO_QUORUM, controller_logs
+from kafka_audit.checks.gaps import controller_logs
 from kafka_audit.cluster.answers.log_lines import when
 from kafka_audit.model.tables import LogLine
 from kafka_audit.model.text import counted, listing, named_nodes
@@ -10,12 +10,9 @@ from kafka_audit.says.signs import NO_ACL_READ
 _REFUSES = "controller_refuses"
 
 
-@check(code="KA220", severity=Severity.CRITICAL)
+@check(code="KA220", severity=Severity.CRITICAL, mode="kraft")
 def requests_refused(view: ClusterView) -> Judgements:
     """A controller rejects the requests of other controllers or of brokers, because their principal may not act there."""
-    if not view.kraft:
-        yield view.not_applicable("cluster", NO_QUORUM)
-        return
     rows = view.logs.of_nodes("KA220")
     alive, counting = _alive(view), set(rows)
     refusals = [row for row in rows if row.signature == _REFUSES]

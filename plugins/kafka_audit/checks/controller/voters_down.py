@@ -34,7 +34,15 @@ def voters_down(view: ClusterView) -> Judgements:
             "controllers": tuple(down),
             "follow": "does not follow" if len(down) == 1 else "do not follow",
         }
-        evidence["which"] = listing(f"controller {voter}, caught up {seconds(now.behind_ms[voter])}" for voter in down)
+        evidence["which"] = listing(
+            f"controller {voter}, "
+            + (
+                "which has not followed this leader yet"
+                if now.behind_ms[voter] is None
+                else f"caught up {seconds(now.behind_ms[voter])}"
+            )
+            for voter in down
+        )
         evidence["spare"] = _spare(spare)
         evidence["step"] = _step(view, down, str(evidence["which"]))
         severity = Severity.MEDIUM if spare > 0 else Severity.HIGH if spare == 0 else Severity.CRITICAL

@@ -1,5 +1,5 @@
 from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check, log_quotes
-from kafka_audit.checks.gaps import NO_QUORUM
+from kafka_audit.checks.controller.quorum_incidents import needs_a_controller
 from kafka_audit.checks.incident import Case, StoryFacts
 from kafka_audit.cluster.features import KRAFT_VERSION, METADATA_VERSION
 from kafka_audit.compare.addresses import address_text
@@ -10,12 +10,9 @@ from kafka_audit.model.text import listing
 _DYNAMIC = "the voters are in the metadata log (kraft.version 1)"
 
 
-@check(code="KA223", severity=Severity.HIGH)
+@check(code="KA223", severity=Severity.HIGH, mode="kraft")
 def voters_line_missing(view: ClusterView) -> Judgements:
     """A controller of a static quorum names no voters, only bootstrap servers."""
-    if not view.kraft:
-        yield view.not_applicable("cluster", NO_QUORUM)
-        return
     level = _level(view)
     if view.quorum.now.is_dynamic or level:
         yield view.not_applicable("cluster", _DYNAMIC)
@@ -51,9 +48,9 @@ def _level(view: ClusterView) -> int | None:
     return None if metadata is None or metadata.finalized is None else 0
 
 
-def without_candidate(case: Case, _symptom: Finding) -> bool:
+def without_candidate(case: Case, symptom: Finding) -> bool:
     """Explain, where the quorum has no leader, what that leads to."""
-    return _no_leader(case)
+    return _no_leader(case) and needs_a_controller(case, symptom)
 
 
 def _no_leader(case: Case) -> bool:

@@ -1,6 +1,6 @@
 from collections.abc import Iterator
 
-from kafka_audit.checks import ClusterView, Judgement, Judgements, Severity, Status, check
+from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
 from kafka_audit.checks.incident import Case, at_the_broker, connection_opens
 from kafka_audit.checks.own_logs import OwnLog, own_logs
 from kafka_audit.cluster.answers.log_lines import quoted
@@ -8,7 +8,6 @@ from kafka_audit.model.finding import Finding
 from kafka_audit.model.tables import LogLine
 from kafka_audit.model.text import listing
 
-_FILES = ("server.log",)
 _MAPS = "Map failed"
 _THREADS = "unable to create"
 _FILES_SPENT = "too_many_open_files"
@@ -20,16 +19,16 @@ _FIRST_WORDS = {b"HTTP": "HTTP", b"GET ": "HTTP", b"POST": "HTTP", b"SSH-": "SSH
 @check(code="KA321", severity=Severity.HIGH)
 def process_exhausted(view: ClusterView) -> Judgements:
     """A broker or controller ran out of memory, file handles or memory maps, and its process stays up."""
-    for log in own_logs(view, "KA321", _FILES, of_controllers=True):
-        if isinstance(log, Judgement):
-            yield log
-            continue
+
+    def judged(log: OwnLog) -> Judgements:
         who = view.party(log.broker)
         evidence: dict[str, object] = {"node": log.broker, "who": who}
         status = Status.FAIL if log.lines else Status.UNKNOWN if log.gap else Status.PASS
         if log.lines:
             evidence |= _fault(log)
         yield view.judge(who.replace(" ", "/"), status, evidence | dict(log.gap or {}))
+
+    yield from own_logs(view, "KA321", judged, of_controllers=True)
 
 
 def _fault(log: OwnLog) -> dict[str, object]:

@@ -8,7 +8,7 @@ from kafka_audit.checks import Status
 from kafka_audit.checks.incident import Case, StoryFacts, connection_opens, evidence_of, evidence_of_edges
 from kafka_audit.checks.listeners.client_vantages import Reach, no_such_name, split_answers
 from kafka_audit.checks.listeners.right_address import is_running, right_addresses
-from kafka_audit.checks.repair import advertise, connect_commands
+from kafka_audit.checks.repair import advertise, connect_commands, handshake_commands
 from kafka_audit.cluster.listeners.endpoints import AdvertisedEndpoint
 from kafka_audit.compare.host_kinds import inside_of, means_itself
 from kafka_audit.faults.serve_edges import NETWORK
@@ -54,6 +54,7 @@ def exposed_endpoints(case: Case) -> StoryFacts:
     broken = [edge for edges in reach.broken.values() for edge in edges]
     endpoints = tuple(sorted({edge.endpoint for edge in broken})) or case.endpoints
     found = right_addresses(case)
+    in_tls = {endpoint for endpoint in endpoints if {e.failed_at for e in broken if e.endpoint == endpoint} == {"tls"}}
     right = found if {*found} == {*case.endpoints} else {}
     facts = {
         "right": tuple(right.values()),
@@ -70,7 +71,10 @@ def exposed_endpoints(case: Case) -> StoryFacts:
         "partitions": case.view.partitions.count.partitions,
         "one_vantage": case.view.info is not None and case.view.info.client_vantages <= 1,
         "resolve": endpoints if any(edge.failed_at == "dns" for edge in broken) else (),
-        "connect": connect_commands(endpoints, 5),
+        "connect": (
+            *handshake_commands(endpoint for endpoint in endpoints[:5] if endpoint in in_tls),
+            *connect_commands(tuple(endpoint for endpoint in endpoints[:5] if endpoint not in in_tls)),
+        ),
         "all_brokers": len(case.view.named_brokers),
         "named": tuple(_advertised(case, lambda e: f"NAME_OF_BROKER_{e.broker_id}:{e.port}")) if means_own_host else (),
     }

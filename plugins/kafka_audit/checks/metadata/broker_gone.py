@@ -3,6 +3,7 @@ from typing import Any
 
 from kafka_audit.checks import ClusterView, Confidence, Judgement, Judgements, Severity, Status, check
 from kafka_audit.cluster.held_up_by import waiting_for
+from kafka_audit.cluster.processes import Processes, ProcessState
 from kafka_audit.cluster.views import HeldView
 from kafka_audit.faults.facts import facts_of
 from kafka_audit.faults.read import BROKEN, UNDECIDED, EdgeReading, reading_of
@@ -70,11 +71,19 @@ def broker_gone(view: ClusterView) -> Judgements:
             subject=f"Broker {broker} is",
             state="fenced" if broker in view.quorum.now.fenced else f"not {in_use}",
             replicas=replicas,
+            never=never_seen(view, broker) or None,
             confidence=runs.confidence if runs and status is Status.FAIL else Confidence.MEASURED,
             **(_of_running(runs) if runs else {"why": _ASSIGNED if replicas else f"it was {in_use} in the previous snapshot"}),
         )
     if expected is not None:
         yield _of_cluster(view, expected, present)
+
+
+def never_seen(view: ClusterView, broker: int) -> bool:
+    """Return whether only assignments know a broker: no registration, no setting, and no log where those of others are."""
+    process = view.derived(Processes).all.get(broker)
+    known = {*view.brokers, *view.brokers_before, *view.brokers_earlier, *view.unlisted, *view.followers, *view.settings.brokers}
+    return broker not in known and process is not None and process.state is ProcessState.NEVER_STARTED
 
 
 def _in_use(view: ClusterView) -> str:

@@ -1,5 +1,5 @@
 from kafka_audit.checks import ClusterView, Judgements, Severity, check
-from kafka_audit.checks.metadata.view_differences import holders, judgement, list_of, view_effects
+from kafka_audit.checks.metadata.view_differences import holders, list_of, shown_by_each
 from kafka_audit.cluster.answers.observers import Observer
 from kafka_audit.cluster.view import Disagreement
 
@@ -9,22 +9,19 @@ def broker_missing_from_view(view: ClusterView) -> Judgements:
     """A broker does not list a broker that is registered in ZooKeeper, or lists no broker."""
     newest = holders(view)
     known = "registered broker that has the same listener" if newest is None else "broker of the newest view"
-    for observer, effect in view_effects(view, "broker"):
-        difference = effect.difference
+    for shown in shown_by_each(view, "broker"):
+        difference = shown.difference
         empty = difference is not None and difference.empty
-        yield judgement(
-            view,
-            observer,
-            effect,
+        yield shown.judgement(
             severity=Severity.CRITICAL if empty else None,
             count=difference and (len(view.brokers) if empty else difference.count),
             total=len(view.brokers),
             missing=difference and _missing_ids(view, difference),
             empty=empty,
-            listeners=(observer.listeners if difference is None else difference.listeners) or None,
+            listeners=shown.listeners,
             holders=newest,
             known=known,
-            whom=difference and _whom(observer, difference),
+            whom=difference and _whom(shown.observer, difference),
             lacks=difference and _lacks(view, difference, newest),
         )
 

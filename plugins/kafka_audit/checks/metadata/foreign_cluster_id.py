@@ -1,10 +1,11 @@
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 from kafka_audit.checks import ClusterView, Confidence, Judgements, Severity, Status, check
 from kafka_audit.checks.gaps import ONCE
 from kafka_audit.checks.incident import Case, StoryFacts
-from kafka_audit.checks.metadata.view_differences import judgement, view_effects
+from kafka_audit.checks.metadata.view_differences import shown_by_each
 from kafka_audit.cluster.views import HeldView
 from kafka_audit.faults.edges import Effect
 
@@ -19,14 +20,12 @@ def foreign_cluster_id(view: ClusterView) -> Judgements:
     expected = None if view.info is None else view.info.expect_cluster_id
     right = expected if held is None else held
     unknown = Effect(state="unknown", error="there is no /cluster/id", needs="expect.cluster_id in the cluster file")
-    for observer, effect in view_effects(view, "cluster"):
-        difference = effect.difference
-        yield judgement(
-            view,
-            observer,
-            unknown if right is None and effect.state == "works" else effect,
+    for shown in shown_by_each(view, "cluster"):
+        difference = shown.difference
+        judged = replace(shown, effect=unknown) if right is None and shown.effect.state == "works" else shown
+        yield judged.judgement(
             zookeeper=right if difference is None else difference.reference,
-            said=(difference and difference.view) or observer.kafka_cluster_id,
+            said=(difference and difference.view) or shown.observer.kafka_cluster_id,
         )
 
 

@@ -1,6 +1,7 @@
 """Brokers without a registration, whether they run or not: what follows, and why it is so."""
 
-from collections.abc import Iterable
+import json
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from kafka_audit.checks import Confidence, Status, log_quotes
@@ -10,8 +11,12 @@ from kafka_audit.cluster.answers.reads import addresses_of
 from kafka_audit.cluster.held_up_by import Partition, all_waiting_known, waiting_for
 from kafka_audit.compare.addresses import canonical_text
 from kafka_audit.faults.solver import Diagnosis, coordinating
+from kafka_audit.model.commands import command
 from kafka_audit.model.finding import Evidence, Finding, Resource, Step
-from kafka_audit.model.text import brokers, counted
+from kafka_audit.model.text import brokers, clean, counted
+
+_PLANNED = 5
+"""Partitions that a plan names."""
 
 
 def brokers_gone(case: Case) -> StoryFacts:
@@ -59,8 +64,53 @@ def _leaderless(case: Case) -> int:
 
 def _missed(case: Case) -> dict[str, Any]:
     """Return the replicas that brokers leave behind, in KRaft by the counts of the newest view, and what has no leader."""
-    replicas = case.roots[0].number("replicas") if case.view.kraft else case.view.partitions.count.unregistered
+    alone = case.view.kraft or len(case.brokers) == 1
+    replicas = case.roots[0].number("replicas") if alone else case.view.partitions.count.unregistered
     return {"replicas": replicas, "leaderless": _leaderless(case)}
+
+
+def never_registered(case: Case) -> StoryFacts:
+    """Return which topics name brokers that nothing else knows, and a plan of brokers that there are."""
+    view, unknown = case.view, {*case.brokers}
+    rows = [row for row in view.partitions.of_kind("under_replicated") if not unknown.isdisjoint(row.replicas)]
+    rows += [row for row in view.partitions.of_kind("leaderless") if not unknown.isdisjoint(row.replicas)]
+    by_place = {(row.topic, row.partition): row.replicas for row in rows}
+    plan = {
+        "version": 1,
+        "partitions": [
+            {"topic": topic, "partition": number, "replicas": _with_brokers_there(case, replicas)}
+            for (topic, number), replicas in sorted(by_place.items())[:_PLANNED]
+        ],
+    }
+    facts = {
+        "them": brokers(case.brokers),
+        "topics": tuple(dict.fromkeys(clean(topic) for topic, _ in sorted(by_place))),
+        "partitions": len(by_place),
+        "planned": bool(by_place) and len(by_place) <= _PLANNED,
+        "plan": (command("echo {plan} | tee plan.json", plan=json.dumps(plan)),),
+        **_missed(case),
+    }
+    return StoryFacts(facts=facts)
+
+
+def _with_brokers_there(case: Case, replicas: Sequence[int]) -> list[int]:
+    """Return replicas with another broker, the one with fewest of them, in place of each that there is not."""
+    there, shares = set(case.view.brokers), case.view.partitions.held_by
+    spare = sorted(there - {*replicas}, key=lambda broker: (shares(broker), broker))
+    found = [broker if broker in there or broker not in case.brokers else next(iter(spare[:1]), None) for broker in replicas]
+    return [*dict.fromkeys(broker for broker in found if broker is not None)]
+
+
+def of_their_files(case: Case, symptom: Finding) -> bool:
+    """Explain that only what a cluster file derives from the ids of these brokers was not read: their files, and their hosts."""
+    failed = [read for read in case.view.last_reads if read.outcome == "failed"]
+    rest = [read for read in failed if case.view.reads.resources.get(read.observer, "cluster") == symptom.resource.name]
+    ids = set(map(str, case.brokers))
+    own = [
+        read.observer.partition(":")[2] in ids if not read.observer.startswith("vantage:") else ids & {*read.target.split()}
+        for read in rest
+    ]
+    return symptom.resource.name == "cluster" and bool(rest) and all(own)
 
 
 def running_unregistered(case: Case) -> StoryFacts:

@@ -2,7 +2,7 @@ from collections.abc import Collection
 
 from kafka_audit.checks import ClusterView, Judgements, Severity, check
 from kafka_audit.checks.incident import Case, StoryFacts, evidence_of
-from kafka_audit.checks.metadata.view_differences import judgement, partition_evidence, view_effects
+from kafka_audit.checks.metadata.view_differences import shown_by_each
 from kafka_audit.compare.addresses import address_text
 from kafka_audit.model.finding import Finding
 from kafka_audit.model.text import named_nodes
@@ -11,20 +11,17 @@ from kafka_audit.model.text import named_nodes
 @check(code="KA103", severity=Severity.HIGH, parts=("brokers", "topics", "views"))
 def leader_lacks_listener(view: ClusterView) -> Judgements:
     """A partition's leader does not have the listener that clients use."""
-    for observer, effect in view_effects(view, "listener"):
-        difference = effect.difference
+    for shown in shown_by_each(view, "listener"):
+        difference = shown.difference
         leaders = () if difference is None else difference.brokers
         if difference is not None and not leaders:  # no view names the leader with error 72
             leaders = tuple(sorted(set().union(*(view.lacking.get(listener, ()) for listener in difference.listeners))))
-        yield judgement(
-            view,
-            observer,
-            effect,
-            **partition_evidence(view, difference, "newest_epoch"),
-            total=observer.partitions,
+        yield shown.judgement(
+            **shown.partitions("newest_epoch"),
+            total=shown.observer.partitions,
             leaders=leaders or ("whose id is unknown" if difference else None),
             who_lacks=_who_lacks(leaders),
-            listeners=(observer.listeners if difference is None else difference.listeners) or None,
+            listeners=shown.listeners,
         )
 
 

@@ -1,5 +1,5 @@
 from kafka_audit.checks import ClusterView, Judgements, Severity, check
-from kafka_audit.checks.metadata.view_differences import holders, judgement, partition_evidence, view_effects
+from kafka_audit.checks.metadata.view_differences import holders, shown_by_each
 
 
 @check(code="KA102", severity=Severity.CRITICAL, parts=("brokers", "topics", "views"))
@@ -9,17 +9,14 @@ def leader_not_available(view: ClusterView) -> Judgements:
     right, held = "ZooKeeper has a registered leader", "ZooKeeper has a registered leader"
     if newest is not None:
         right, held = f"the newest view ({newest}) has a leader and lists it", "the newest view has a leader"
-    for observer, effect in view_effects(view, "no_leader"):
-        difference = effect.difference
-        yield judgement(
-            view,
-            observer,
-            effect,
-            **partition_evidence(view, difference, "newest_epoch"),
-            total=observer.partitions,
-            listed=observer.listed if observer.answered else None,
+    for shown in shown_by_each(view, "no_leader"):
+        difference = shown.difference
+        yield shown.judgement(
+            **shown.partitions("newest_epoch"),
+            total=shown.observer.partitions,
+            listed=shown.observer.listed if shown.observer.answered else None,
             leaders=difference and difference.brokers,
-            listeners=observer.listeners or None,
+            listeners=shown.observer.listeners or None,
             holders=newest,
             first=difference and difference.reference,
             right=right,

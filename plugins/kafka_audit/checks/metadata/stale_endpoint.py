@@ -1,5 +1,5 @@
 from kafka_audit.checks import ClusterView, Judgements, Severity, check
-from kafka_audit.checks.metadata.view_differences import judgement, view_effects
+from kafka_audit.checks.metadata.view_differences import shown_by_each
 from kafka_audit.cluster.view import Disagreement
 from kafka_audit.model.text import brokers
 
@@ -10,23 +10,18 @@ def stale_endpoint(view: ClusterView) -> Judgements:
     if view.kraft:
         yield view.not_applicable("cluster", "the cluster runs in KRaft mode, without ZooKeeper", who="any broker")
         return
-    unregistered = {observer.name: effect for observer, effect in view_effects(view, "unregistered")}
-    for observer, effect_on_addresses in view_effects(view, "endpoint"):
-        others = unregistered[observer.name]
+    for addresses, others in zip(shown_by_each(view, "endpoint"), shown_by_each(view, "unregistered"), strict=True):
         rank = _WORST_FIRST.index
-        effect = others if others.difference and rank(others.state) < rank(effect_on_addresses.state) else effect_on_addresses
-        difference = effect.difference
-        yield judgement(
-            view,
-            observer,
-            effect,
+        shown = others if others.difference and rank(others.effect.state) < rank(addresses.effect.state) else addresses
+        difference = shown.difference
+        yield shown.judgement(
             count=difference and difference.count,
             total=len(view.brokers),
             subjects=difference and difference.brokers,
             zookeeper=difference and difference.reference,
             said=difference and difference.view,
             where=difference and _where(difference),
-            listeners=(observer.listeners if difference is None else difference.listeners) or None,
+            listeners=shown.listeners,
         )
 
 

@@ -1,6 +1,7 @@
 """What the checks of brokers' views have in common: the status of an observer in one matter, and what words they share."""
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from kafka_audit.checks import ClusterView, Judgement, Severity, Status
@@ -14,54 +15,57 @@ _LISTED = 9
 """How many holders of the newest view are named where there are more than ten."""
 
 
-def view_effects(view: ClusterView, matter: str) -> Iterator[tuple[Observer, Effect]]:
-    """Yield each observer with what its view shows in one of `MATTERS`."""
-    edges = facts_of(view).edges
-    return ((observer, edges.shown(observer, matter)) for observer in view.observers)
-
-
 _STATUS = {"missing": Status.FAIL, "works": Status.PASS}
 
 
-def judgement(
-    view: ClusterView,
-    observer: Observer,
-    effect: Effect,
-    *,
-    severity: Severity | None = None,
-    **evidence: Any,  # noqa: ANN401 -- values of evidence
-) -> Judgement:
-    """Return what a check says of one observer.
+@dataclass(frozen=True, kw_only=True)
+class ShownMatter:
+    """What the view of one observer shows in one of `MATTERS`."""
 
-    Args:
-        view: the judged snapshot.
-        observer: whose view it is.
-        effect: what its view shows in the matter of the check.
-        severity: of a failure, where it is not the check's own.
-        evidence: what the check's messages are made of.
-    """
-    status = _STATUS.get(effect.state, Status.UNKNOWN)
-    unknown = {"error": effect.error, "needs": effect.needs} if status is Status.UNKNOWN else {}
-    return view.judge(
-        observer.resource,
-        status,
-        {"holder_brokers": view.derived(_holder_ids), **evidence, **unknown},
-        severity=severity if status is Status.FAIL else None,
-        who=f"broker {observer.name}",
-        broker=int(observer.name) if observer.name.isdecimal() else observer.name,
-    )
+    view: ClusterView
+    observer: Observer
+    effect: Effect
+
+    @property
+    def difference(self) -> Disagreement | None:
+        """What differs, None where nothing does."""
+        return self.effect.difference
+
+    @property
+    def listeners(self) -> tuple[str, ...] | None:
+        """Where it differs, else where the observer answered; None for nowhere."""
+        return (self.observer.listeners if self.difference is None else self.difference.listeners) or None
+
+    def judgement(self, *, severity: Severity | None = None, **evidence: Any) -> Judgement:  # noqa: ANN401 -- values of evidence
+        """Return what a check says of the observer; `severity`: of a failure, where it is not the check's own."""
+        status = _STATUS.get(self.effect.state, Status.UNKNOWN)
+        unknown = {"error": self.effect.error, "needs": self.effect.needs} if status is Status.UNKNOWN else {}
+        name = self.observer.name
+        return self.view.judge(
+            self.observer.resource,
+            status,
+            {"holder_brokers": self.view.derived(_holder_ids), **evidence, **unknown},
+            severity=severity if status is Status.FAIL else None,
+            who=f"broker {name}",
+            broker=int(name) if name.isdecimal() else name,
+        )
+
+    def partitions(self, reference: str) -> dict[str, Any]:
+        """Return which partitions differ and the two sides of the first; `reference` is the key of the right side in KRaft."""
+        if self.difference is None:
+            return {}
+        return {
+            "count": self.difference.count,
+            "partitions": self.difference.first,
+            reference if self.view.kraft else "zookeeper": self.difference.reference,
+            "said": self.difference.view,
+        }
 
 
-def partition_evidence(view: ClusterView, difference: Disagreement | None, reference: str) -> dict[str, Any]:
-    """Return which partitions differ and the two sides of the first; `reference` is the key of the right side in KRaft."""
-    if difference is None:
-        return {}
-    return {
-        "count": difference.count,
-        "partitions": difference.first,
-        reference if view.kraft else "zookeeper": difference.reference,
-        "said": difference.view,
-    }
+def shown_by_each(view: ClusterView, matter: str) -> Iterator[ShownMatter]:
+    """Yield what the view of each observer shows."""
+    edges = facts_of(view).edges
+    return (ShownMatter(view=view, observer=one, effect=edges.shown(one, matter)) for one in view.observers)
 
 
 def holders(view: ClusterView) -> str | None:

@@ -1,22 +1,17 @@
 from kafka_audit.checks import ClusterView, Judgements, Severity, Status, gate_check
-from kafka_audit.checks.configuration.effective import Effective, unread_judgements
-from kafka_audit.checks.migration.common import already_migrated
+from kafka_audit.checks.configuration.effective import Effective, each_broker
 
 _KEY = "authorizer.class.name"
 _STANDARD = "org.apache.kafka.metadata.authorizer.StandardAuthorizer"
 _IN_ZOOKEEPER = frozenset({"kafka.security.authorizer.AclAuthorizer", "kafka.security.auth.SimpleAclAuthorizer"})
 
 
-@gate_check(code="KA904", severity=Severity.MEDIUM)
+@gate_check(code="KA904", severity=Severity.MEDIUM, mode="zookeeper")
 def authorizer_to_replace(view: ClusterView) -> Judgements:
     """A broker's authorizer stores its ACLs in ZooKeeper, or is not Kafka's own."""
-    if none := tuple(already_migrated(view)):
-        yield from none
-        return
     effective = Effective(view)
-    for broker in effective.brokers:
-        if not effective.was_read(broker):
-            continue
+
+    def judged(broker: int) -> Judgements:
         setting = effective.settings.get(broker, _KEY)
         evidence = {"broker": broker, "who": f"broker {broker}", "authorizer": setting.value or "none", "fault": ""}
         if not setting.known:
@@ -28,4 +23,5 @@ def authorizer_to_replace(view: ClusterView) -> Judgements:
         else:
             evidence["fault"] = "stores its ACLs in ZooKeeper" if setting.value in _IN_ZOOKEEPER else "is not Kafka's own"
             yield view.judge(f"broker/{broker}", Status.FAIL, evidence)
-    yield from unread_judgements(effective)
+
+    yield from each_broker(effective, judged)

@@ -1,5 +1,4 @@
 from kafka_audit.checks import ClusterView, Judgements, Severity, Status, gate_check
-from kafka_audit.checks.migration.common import already_migrated
 from kafka_audit.checks.on_its_way import brokers_on_the_way
 from kafka_audit.differences.tables import DeletedTopic
 from kafka_audit.model.tables import Reassignment, Registry
@@ -10,12 +9,9 @@ from kafka_audit.progress.words import how_far
 _DELETES = "zookeeper /admin/delete_topics"
 
 
-@gate_check(code="KA906", severity=Severity.MEDIUM)
+@gate_check(code="KA906", severity=Severity.MEDIUM, mode="zookeeper")
 def change_in_progress(view: ClusterView) -> Judgements:
     """A reassignment or a topic deletion is in progress."""
-    if none := tuple(already_migrated(view)):
-        yield from none
-        return
     moving = sorted({(row.topic, row.partition) for row in view.newest(Reassignment)})
     deleting = view.differences.of(DeletedTopic)
     places = {

@@ -1,16 +1,10 @@
-"""Shared code of checks before a migration or an upgrade: whether they apply, and which release is planned."""
+"""Shared code of checks before an upgrade: whether they apply, and which release is planned."""
 
 from kafka_audit.checks import ClusterView, Judgements
 from kafka_audit.configuration.definitions import VERSIONS, version_numbers
 from kafka_audit.configuration.starts.protocol_versions import INTER_BROKER_VERSION, version
 from kafka_audit.model.tables import PlannedUpgrade
 from kafka_audit.model.tables.views import DEFAULT_SOURCE
-
-
-def already_migrated(view: ClusterView) -> Judgements:
-    """Yield that a check does not apply where there is no ZooKeeper to leave."""
-    if view.kraft:
-        yield view.not_applicable("cluster", "the cluster runs in KRaft mode, without ZooKeeper")
 
 
 def planned_upgrade(view: ClusterView) -> PlannedUpgrade | None:

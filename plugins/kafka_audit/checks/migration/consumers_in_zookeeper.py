@@ -1,17 +1,13 @@
 from kafka_audit.checks import ClusterView, Judgements, Severity, Status, gate_check
-from kafka_audit.checks.migration.common import already_migrated
 from kafka_audit.model.tables import ZookeeperNode
 from kafka_audit.model.text import counted, listing
 
 _PATH = "/consumers"
 
 
-@gate_check(code="KA907", severity=Severity.MEDIUM)
+@gate_check(code="KA907", severity=Severity.MEDIUM, mode="zookeeper")
 def consumers_in_zookeeper(view: ClusterView) -> Judgements:
     """Consumer groups of the old client store their offsets in ZooKeeper."""
-    if none := tuple(already_migrated(view)):
-        yield from none
-        return
     nodes = {row.path: row.children for row in view.newest(ZookeeperNode)}
     if _PATH not in nodes:
         yield view.unknown("cluster", f"{_PATH} was not read", f"read on {_PATH} in ZooKeeper")

@@ -1,5 +1,4 @@
 from kafka_audit.checks import ClusterView, Judgements, Severity, Status, gate_check
-from kafka_audit.checks.migration.common import already_migrated
 from kafka_audit.model.tables import Verdict
 from kafka_audit.model.text import counted, listing
 
@@ -11,12 +10,9 @@ _CODES = {
 }
 
 
-@gate_check(code="KA905", severity=Severity.HIGH)
+@gate_check(code="KA905", severity=Severity.HIGH, mode="zookeeper")
 def fault_to_repair_first(view: ClusterView) -> Judgements:
     """The audit of the same snapshot finds stale views, different topic ids, or offline or nearly offline partitions."""
-    if none := tuple(already_migrated(view)):
-        yield from none
-        return
     for code, fault in _CODES.items():
         verdicts = [row for row in view.of(Verdict) if row.code == code]
         failed = [row.resource for row in verdicts if row.status == Status.FAIL]

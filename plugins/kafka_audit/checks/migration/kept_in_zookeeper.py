@@ -1,5 +1,4 @@
 from kafka_audit.checks import ClusterView, Judgements, Severity, Status, gate_check
-from kafka_audit.checks.migration.common import already_migrated
 from kafka_audit.differences.tables import TopicSetting
 from kafka_audit.model.tables import AclHolder, DynamicConfig, Registry, ScramUser
 from kafka_audit.model.text import counted
@@ -7,12 +6,9 @@ from kafka_audit.model.text import counted
 _READS = ("zookeeper /kafka-acl", "zookeeper /config/users", "zookeeper /config/brokers", "zookeeper /config/topics")
 
 
-@gate_check(code="KA911", severity=Severity.INFO)
+@gate_check(code="KA911", severity=Severity.INFO, mode="zookeeper")
 def kept_in_zookeeper(view: ClusterView) -> Judgements:
     """ZooKeeper contains ACLs, SCRAM credentials, or dynamic settings of brokers or topics."""
-    if none := tuple(already_migrated(view)):
-        yield from none
-        return
     failed = next((read for read in view.last_reads if read.operation in _READS and read.outcome == "failed"), None)
     if failed is not None or not view.newest(Registry):
         error = f"{failed.operation}: {failed.error}" if failed else "ZooKeeper was not read"

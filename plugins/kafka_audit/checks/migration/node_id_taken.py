@@ -1,14 +1,10 @@
 from kafka_audit.checks import ClusterView, Judgements, Severity, Status, gate_check
-from kafka_audit.checks.migration.common import already_migrated
 from kafka_audit.model.tables import PlannedNode
 
 
-@gate_check(code="KA910", severity=Severity.HIGH)
+@gate_check(code="KA910", severity=Severity.HIGH, mode="zookeeper")
 def node_id_taken(view: ClusterView) -> Judgements:
     """A node id that is planned for a KRaft controller belongs to a broker."""
-    if none := tuple(already_migrated(view)):
-        yield from none
-        return
     gap = view.gap("brokers")
     if gap is not None and gap.whole:
         yield view.judge("cluster", gap.status, who="any broker", error=gap.error, needs=gap.needs)

@@ -2,13 +2,7 @@ from collections.abc import Mapping
 
 from kafka_audit.checks import ClusterView, Judgement, Judgements, Severity, Status, gate_check
 from kafka_audit.checks.gaps import no_brokers
-from kafka_audit.checks.migration.common import (
-    no_upgrade,
-    pinned_protocol,
-    planned_upgrade,
-    protocol_in_use,
-    target_minor,
-)
+from kafka_audit.checks.migration.common import no_upgrade, pinned_protocol, planned_upgrade, protocol_in_use, target_minor
 from kafka_audit.configuration.behaviour import behaviour
 from kafka_audit.configuration.inter_broker_requests import sent_requests
 from kafka_audit.configuration.starts.protocol_versions import INTER_BROKER_VERSION, version

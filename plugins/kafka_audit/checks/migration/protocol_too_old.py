@@ -1,25 +1,20 @@
 from kafka_audit.checks import ClusterView, Judgements, Severity, Status, gate_check
-from kafka_audit.checks.configuration.effective import Effective, commonest, unread_judgements
+from kafka_audit.checks.configuration.effective import Effective, commonest, each_broker
 from kafka_audit.checks.configuration.versions import KEY, offered_apis, unlike
-from kafka_audit.checks.migration.common import already_migrated
 from kafka_audit.configuration.behaviour import behaviour
 from kafka_audit.configuration.starts.protocol_versions import version
 
 
-@gate_check(code="KA901", severity=Severity.HIGH)
+@gate_check(code="KA901", severity=Severity.HIGH, mode="zookeeper")
 def protocol_too_old(view: ClusterView) -> Judgements:
     """Brokers run a version or use a protocol that cannot migrate to KRaft, or they run different versions."""
-    if none := tuple(already_migrated(view)):
-        yield from none
-        return
     documented, least = behaviour("migration_documented"), behaviour("migration_begins").first
     effective = Effective(view)
     offers = offered_apis(view)
     usual = commonest(offers) if offers else ()
-    for broker in effective.brokers:
+
+    def judged(broker: int) -> Judgements:
         value = effective.get(broker, KEY)
-        if not effective.was_read(broker):
-            continue
         evidence = {"broker": broker, "who": f"broker {broker}", "version": value.text or "of its software"}
         faults, severity = [], Severity.MEDIUM
         if value.known and value.text and not documented.holds(value.text.partition("-")[0]):
@@ -37,4 +32,5 @@ def protocol_too_old(view: ClusterView) -> Judgements:
             )
         else:
             yield view.judge(f"broker/{broker}", Status.PASS, evidence)
-    yield from unread_judgements(effective)
+
+    yield from each_broker(effective, judged)

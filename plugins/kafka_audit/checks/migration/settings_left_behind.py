@@ -1,5 +1,4 @@
 from kafka_audit.checks import ClusterView, Judgements, Severity, Status, gate_check
-from kafka_audit.checks.migration.common import already_migrated
 from kafka_audit.model.tables import ZookeeperNode
 from kafka_audit.model.text import listing
 
@@ -7,12 +6,9 @@ _PATH = "/config"
 _KNOWN = frozenset({"topics", "brokers", "clients", "users", "ips", "changes"})
 
 
-@gate_check(code="KA908", severity=Severity.MEDIUM)
+@gate_check(code="KA908", severity=Severity.MEDIUM, mode="zookeeper")
 def settings_left_behind(view: ClusterView) -> Judgements:
     """`/config` contains a kind of entity that the migration to KRaft does not copy."""
-    if none := tuple(already_migrated(view)):
-        yield from none
-        return
     nodes = {row.path: row.children for row in view.newest(ZookeeperNode)}
     names = {path.removeprefix(f"{_PATH}/") for path in nodes if path.startswith(f"{_PATH}/")}
     direct = {name for name in names if "/" not in name}

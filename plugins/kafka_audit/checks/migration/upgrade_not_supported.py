@@ -3,10 +3,7 @@ from kafka_audit.checks.migration.common import no_upgrade, planned_upgrade, tar
 from kafka_audit.cluster.features import METADATA_VERSION, Feature
 from kafka_audit.configuration.behaviour import behaviour, highest_level, level_name, metadata_levels, metadata_release
 from kafka_audit.configuration.starts.protocol_versions import INTER_BROKER_VERSION, version
-from kafka_audit.model.tables import (
-    BrokerApi,
-    Migration,
-)
+from kafka_audit.model.tables import BrokerApi, Migration
 
 _NOTES = "Kafka 4.0 upgrade notes"
 _READS = frozenset({"zookeeper /controller", "zookeeper /migration"})

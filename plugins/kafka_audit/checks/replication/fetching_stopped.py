@@ -6,7 +6,6 @@ from kafka_audit.cluster.answers.log_lines import quoted
 from kafka_audit.cluster.throttles import throttle_rates, throttled_topics
 from kafka_audit.model.text import counted, listing
 
-_FILES = ("server.log",)
 _THREAD, _ERROR = "fetcher_stopped", "partition_error"
 _MOST = 100
 """The largest number of partitions that a finding names."""
@@ -19,10 +18,8 @@ def fetching_stopped(view: ClusterView) -> Judgements:
     for state in view.partitions.of_kind("under_replicated"):
         for broker in state.missing:
             missing.setdefault(broker, {})[f"{state.topic}-{state.partition}"] = state.repeated
-    for log in own_logs(view, "KA618", _FILES):
-        if isinstance(log, Judgement):
-            yield log
-            continue
+
+    def judged(log: OwnLog) -> Judgements:
         resource, evidence = f"broker/{log.broker}", {"broker": log.broker, "who": f"broker {log.broker}"}
         stopped = _stopped(log, missing.get(log.broker, {}))
         if stopped and any(row.error for row in view.log_dirs(log.broker).values()):
@@ -33,6 +30,8 @@ def fetching_stopped(view: ClusterView) -> Judgements:
             yield view.unknown(resource, "the ISR changed between two samples, or was sampled once", "another audit", evidence)
         else:
             yield view.judge(resource, Status.UNKNOWN if log.gap else Status.PASS, evidence | dict(log.gap or {}))
+
+    yield from own_logs(view, "KA618", judged)
 
 
 def _of_log(view: ClusterView, log: OwnLog, resource: str, evidence: dict[str, object], stopped: Mapping[str, bool]) -> Judgement:

@@ -1,5 +1,5 @@
-from kafka_audit.checks import ClusterView, Judgement, Judgements, Severity, Status, check
-from kafka_audit.checks.own_logs import own_logs
+from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
+from kafka_audit.checks.own_logs import OwnLog, own_logs
 from kafka_audit.cluster.answers.log_lines import quoted
 from kafka_audit.model.text import counted, listing
 
@@ -9,10 +9,8 @@ _OFTEN = 10  # lines of one partition since the start: a change of the leader le
 @check(code="KA620", severity=Severity.HIGH)
 def follower_loops(view: ClusterView) -> Judgements:
     """A follower loops: again and again its leader does not have the offset that it wants to fetch."""
-    for log in own_logs(view, "KA620", ("server.log",)):
-        if isinstance(log, Judgement):
-            yield log
-            continue
+
+    def judged(log: OwnLog) -> Judgements:
         resource, evidence = f"broker/{log.broker}", {"broker": log.broker, "who": f"broker {log.broker}"}
         lines = [row for row in log.lines if (row.since_start or 0) >= _OFTEN]
         if lines:
@@ -22,3 +20,5 @@ def follower_loops(view: ClusterView) -> Judgements:
             yield view.judge(resource, Status.FAIL, evidence | fault)
         else:
             yield view.judge(resource, Status.UNKNOWN if log.gap else Status.PASS, evidence | dict(log.gap or {}))
+
+    yield from own_logs(view, "KA620", judged)

@@ -4,10 +4,15 @@ from kafka_audit.differences.tables import InternalTopic
 
 _ENOUGH = 3
 _CONSEQUENCE = {
-    "__consumer_offsets": "consumer groups stop",
-    "__transaction_state": "transactions stop",
-    "__remote_log_metadata": "no segment is copied to or read from the remote storage",
+    "__consumer_offsets": ("consumer groups stop", "offsets.topic.replication.factor"),
+    "__transaction_state": ("transactions stop", "transaction.state.log.replication.factor"),
+    "__share_group_state": ("share groups stop", "share.coordinator.state.topic.replication.factor"),
+    "__remote_log_metadata": (
+        "no segment is copied to or read from the remote storage",
+        "rlmm.config.remote.log.metadata.topic.replication.factor",
+    ),
 }
+"""What stops with an internal topic, and the setting that it is created with."""
 
 
 @check(code="KA609", severity=Severity.HIGH, parts=("topics",))
@@ -21,6 +26,7 @@ def internal_topic_weak(view: ClusterView) -> Judgements:
     weak = [row for row in topics if row.factor < enough]
     for row in weak:
         single = row.factor == 1
+        consequence, key = _CONSEQUENCE[row.topic]
         yield view.judge(
             f"topic/{row.topic}",
             Status.FAIL,
@@ -29,7 +35,8 @@ def internal_topic_weak(view: ClusterView) -> Judgements:
             factor="a single replica" if single else f"{row.factor} replicas",
             enough=enough,
             loss="that broker stops" if single else "two brokers stop",
-            consequence=_CONSEQUENCE.get(row.topic, "share groups stop"),
+            consequence=consequence,
+            key=key,
         )
     if weak:
         return

@@ -1,6 +1,6 @@
 from collections.abc import Iterable, Iterator, Mapping
 
-from kafka_audit.checks import ClusterView, Confidence, Judgement, Judgements, Severity, Status, check
+from kafka_audit.checks import ClusterView, Confidence, Judgements, Severity, Status, check
 from kafka_audit.checks.own_logs import OwnLog, own_logs
 from kafka_audit.cluster.answers.broker_reads import LOG_DIRS, BrokerReads
 from kafka_audit.cluster.answers.log_lines import quoted
@@ -17,10 +17,8 @@ _LARGE = 1024 * _MIB
 def log_cleaner_stopped(view: ClusterView) -> Judgements:
     """A broker no longer compacts: a thread of its log cleaner ended, or the cleaner left partitions out."""
     grown, sizes = dict(_grown(view)), BrokerReads(view.last_reads, LOG_DIRS)
-    for log in own_logs(view, "KA617", _FILES):
-        if isinstance(log, Judgement):
-            yield log
-            continue
+
+    def judged(log: OwnLog) -> Judgements:
         evidence: dict[str, object] = {"broker": log.broker, "who": f"broker {log.broker}"}
         if log.lines:
             grown.pop(log.broker, None)
@@ -28,6 +26,8 @@ def log_cleaner_stopped(view: ClusterView) -> Judgements:
         elif log.broker not in grown:
             gap = log.gap or sizes.gap(log.broker)
             yield view.judge(f"broker/{log.broker}", Status.UNKNOWN if gap else Status.PASS, evidence | dict(gap or {}))
+
+    yield from own_logs(view, "KA617", judged, _FILES)
     for broker, fault in grown.items():
         evidence = {"broker": broker, "who": f"broker {broker}", **fault}
         severity, confidence = Severity.MEDIUM, Confidence.SUSPECTED

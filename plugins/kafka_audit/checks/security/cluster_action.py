@@ -64,11 +64,22 @@ def _sure(facts: Facts, known: ClusterActionResult, left: Sequence[Pair]) -> Clu
     lines = facts.view.logs.counting("KA401", known.broker)
     if known.symptom is not None and lines:
         named = next((line.detail for line in lines if SIGNS[line.signature].names_principal and line.detail), None)
-        shown = tuple(replace(pair, name=named) if named and pair.name == UNKNOWN_PRINCIPAL else pair for pair in left)
+        shown = tuple(
+            _from_its_host(facts, replace(pair, name=named) if named and pair.name == UNKNOWN_PRINCIPAL else pair)
+            for pair in left
+        )
         return replace(known, pairs=shown, accepted=None, why=says(lines[0]))
     if certain and known.accepted is not None:
         return replace(known, confidence=Confidence.INFERRED, why=denied[0].why)
     return None
+
+
+def _from_its_host(facts: Facts, pair: Pair) -> Pair:
+    """Return a pair with those of its brokers that the host of the deciding ACL may be; all, where none has that address."""
+    if pair.allowed is not None or pair.acl is None:
+        return pair
+    here = tuple(source for source in pair.sources if any(end.host == pair.acl.host for end in facts.view.endpoints.of(source)))
+    return replace(pair, sources=here or pair.sources)
 
 
 def _accepted(

@@ -5,7 +5,7 @@ from kafka_audit.model.tables import QuotaUser
 from kafka_audit.model.text import clean, listing
 
 _USERS = "zookeeper /config/users"
-_LOOKED = frozenset({"DescribeClientQuotas", f"{_USERS} quotas"})
+_LOOKED = frozenset({"DescribeClientQuotas", "DescribeClientQuotas limits", f"{_USERS} quotas", "zookeeper /config quotas"})
 
 
 @check(code="KA417", severity=Severity.INFO)

@@ -205,11 +205,12 @@ def _take_away(case: Case) -> Iterator[Command]:
         acl
         for broker in case.brokers
         for acl in between.acls(broker) or ()
-        if (acl.permission, acl.resource_type, acl.host) == ("DENY", "Cluster", "*")  # one host's is not why all are denied
+        if (acl.permission, acl.resource_type) == ("DENY", "Cluster")
         and acl.operation in {"ClusterAction", "All"}
         and acl.principal in names
     )
-    for acl in list(found)[:_FIRST]:
+    of_all = [acl for acl in found if acl.host == "*"]  # beside these, one host's is not why all are denied
+    for acl in (of_all or list(found))[:_FIRST]:
         yield acl_command(acl.principal, acl.operation, CLUSTER, tool=tool, host=acl.host, permission="DENY", remove=True)
 
 

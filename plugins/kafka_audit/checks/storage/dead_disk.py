@@ -65,10 +65,11 @@ def lost_with_the_disk(case: Case) -> StoryFacts:
     loss = _loss(case.view, broker)
     paths = [root.resource.log_dir or "" for root in case.roots if root.code == "KA501"]
     pinned = next((root for root in case.roots if root.code == "KA506"), None)
-    moved = pinned.number("count") if pinned else 0
+    alone = {key for key, leader in loss.offline.items() if leader is None or leader < 0}
+    moved = max(pinned.number("count") - len(alone & loss.led), 0) if pinned else 0
     # ListOffsets may not have been answered: the states of partitions show as well what waits for the broker.
     waiting = waiting_for(case.view, broker)
-    leaderless = len(waiting.union(key for key, leader in loss.offline.items() if leader is None or leader < 0))
+    leaderless = len(waiting | alone)
     consumers, unread = _readers(case, _moved_partitions(case, broker, loss))
     return StoryFacts(
         facts={
@@ -78,6 +79,7 @@ def lost_with_the_disk(case: Case) -> StoryFacts:
             "offline": len(loss.offline),
             "moved": moved,
             "leaderless": leaderless,
+            "others": any(held_up_by(case.view, *key) - {broker} for key in waiting),
             "unsure": not leaderless and not all_waiting_known(case.view),
             "both": bool(loss.offline) and moved > 0,
             "address": next((endpoint.address for endpoint in case.view.endpoints.of(broker)), "BROKER:9092"),

@@ -6,6 +6,7 @@ from kafka_audit.cluster.answers.broker_reads import LOG_DIRS, BrokerReads
 from kafka_audit.model.tables import LogDir
 
 _NEARLY_FULL, _FULL, _APART = 90, 70, 50  # percent
+_NOTHING_LEFT, _SEGMENT = 99, 1 << 30  # percent; the bytes of a segment by default
 _NO_SIZES = "this version does not report sizes (Kafka 3.3 and later do)"
 
 
@@ -28,8 +29,12 @@ def _of_log_dir(view: ClusterView, broker: int, path: str, shares: Mapping[str, 
     resource = f"broker/{broker}/logdir/{path}"
     if path not in shares:
         return view.not_applicable(resource, "it is offline (KA501)" if offline else _NO_SIZES, evidence)
+    usable = view.log_dirs(broker)[path].usable_bytes or 0
     share, emptiest, fault = shares[path], min(shares, key=lambda share: (shares[share], share)), None
     evidence["used"] = share
+    if share > _NOTHING_LEFT and usable < _SEGMENT:
+        fault = "the next write that does not fit takes the log dir offline"
+        return view.judge(resource, Status.FAIL, evidence | {"fault": fault}, severity=Severity.HIGH)
     if share > _NEARLY_FULL:
         fault = "when it is full, the log dir goes offline"
     elif share > _FULL and share - shares[emptiest] > _APART:

@@ -14,14 +14,7 @@ from kafka_audit.configuration.principals.kerberos_rules import KEY as KERBEROS_
 from kafka_audit.configuration.principals.ssl_rules import KEY as SSL_RULES
 from kafka_audit.model.addresses.advertised_listeners import CONTROLLERS, INSTEAD, KEY, entries, protocols_by_listener
 from kafka_audit.model.addresses.voters import SERVERS, VOTERS
-from kafka_audit.model.tables import (
-    Acl,
-    AclHolder,
-    BrokerView,
-    Certificate,
-    PropertyLogin,
-    SourceRead,
-)
+from kafka_audit.model.tables import Acl, AclHolder, BrokerView, Certificate, PropertyLogin, SourceRead
 
 PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
 TLS = frozenset({"SSL", "SASL_SSL"})

@@ -15,13 +15,14 @@ from kafka_audit.collect.brokers import answers
 from kafka_audit.collect.rows.source_reads import CLUSTER_DENIED, MAY_DESCRIBE, Asking
 from kafka_audit.configuration.authorization import ANY_PRINCIPAL, OF_ACLS, OF_QUOTAS
 from kafka_audit.model.read_failure import ReadFailure
-from kafka_audit.model.tables import Acl, BrokerView, PropertyLogin, QuorumView, QuotaUser, Row, ScramUser
+from kafka_audit.model.tables import Acl, BrokerView, PropertyLogin, QuorumView, Quota, QuotaUser, Row, ScramUser
+from kafka_audit.model.tables.registry import DEFAULT, LIMITS
 
-OPERATION, QUOTAS = "DescribeUserScramCredentials", "DescribeClientQuotas"
+OPERATION, QUOTAS = "DescribeUserScramCredentials", "DescribeClientQuotas limits"
 
 _NOT_FOUND = 91  # RESOURCE_NOT_FOUND: the user has no credential
 _MECHANISMS = {1: "SCRAM-SHA-256", 2: "SCRAM-SHA-512"}
-_MOST, _USER, _ANY_NAME = 100, "User:", 2
+_MOST, _USER = 100, "User:"
 _NEEDS = {CLUSTER_DENIED: MAY_DESCRIBE}
 
 
@@ -47,7 +48,8 @@ def read_scram_users(rows: Iterable[Row], protocol: str, sample: int, options: C
     reported: dict[Row, None] = {}
     quotas = asking.read(reads, QUOTAS, partial(_quotas, target, options)) or ()
     reported |= dict.fromkeys(quotas)
-    of_quotas = [row.user for row in quotas] if len(quotas) <= _MOST else []
+    named = sorted({row.user for row in quotas if isinstance(row, QuotaUser)})
+    of_quotas = named if len(named) <= _MOST else []
     for operation, users in ((OPERATION, of_files), (OF_ACLS, of_acls), (OF_QUOTAS, of_quotas)):
         if users:
             reported |= dict.fromkeys(asking.read(reads, operation, partial(_ask, target, users, options)) or ())
@@ -59,19 +61,28 @@ def _ask(target: Target, users: Sequence[str], options: ClientOptions) -> tuple[
         return _describe(conversation, users)
 
 
-def _quotas(target: Target, options: ClientOptions) -> tuple[QuotaUser, ...]:
+def _quotas(target: Target, options: ClientOptions) -> tuple[QuotaUser | Quota, ...]:
     with Conversation(*target.dialled, options.at(target)) as conversation:
         version = conversation.version(DescribeClientQuotasRequest)
         if version is None:
             raise ReadError(ReadFailure.NOT_SUPPORTED, None, "Kafka 2.6 or later")
-        of_users = DescribeClientQuotasRequest.ComponentData(entity_type="user", match_type=_ANY_NAME, match=None)
-        answer = conversation.ask(DescribeClientQuotasRequest(version=version, components=[of_users], strict=False))
+        answer = conversation.ask(DescribeClientQuotasRequest(version=version, components=[], strict=False))
         demand(answer.error_code, answer.error_message, {CLUSTER_DENIED: "DescribeConfigs on Cluster"})
         entries = answers.each(answer.entries or (), "quotas")
         conversation.add_rows(len(entries))
-        entities = [one for entry in entries for one in answers.each(entry.entity, "who has a quota")]
-        names = {one.entity_name for one in entities if one.entity_type == "user" and one.entity_name is not None}
-        return tuple(QuotaUser(user=answers.checked_name(name, "a user")) for name in sorted(names))
+        found: list[QuotaUser | Quota] = []
+        for entry in entries:
+            of = {one.entity_type: one.entity_name for one in answers.each(entry.entity, "who has a quota")}
+            names = {kind: name and answers.checked_name(name, f"a {kind}") for kind, name in of.items()}
+            if name := names.get("user"):
+                found.append(QuotaUser(user=name))
+            user, client, address = (names[kind] or DEFAULT if kind in names else None for kind in ("user", "client-id", "ip"))
+            found += [
+                Quota(user=user, client_id=client, address=address, key=limit.key, limit=limit.value)
+                for limit in answers.each(entry.values, "limits")
+                if limit.key in LIMITS
+            ]
+        return tuple(found)
 
 
 def _target(rows: Sequence[Row], protocol: str, sample: int) -> Target | None:

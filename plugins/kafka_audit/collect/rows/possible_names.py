@@ -25,6 +25,7 @@ from kafka_audit.model.tables import (
     OldTransaction,
     PropertyLogin,
     QuorumVoter,
+    Quota,
     QuotaUser,
     Reassignment,
     RebalancingGroup,
@@ -49,6 +50,10 @@ _NAMES: Mapping[type[Row], tuple[str, Mapping[str, NameKind]]] = MappingProxyTyp
         OldTransaction: ("ListOffsets", {"topic": NameKind.TOPIC}),
         PropertyLogin: ("properties", {"listener": NameKind.RESOURCE, "username": NameKind.PRINCIPAL}),
         QuorumVoter: ("DescribeQuorum", {"listener": NameKind.LISTENER, "host": NameKind.HOST}),
+        Quota: (
+            "quotas",
+            {"user": NameKind.RESOURCE, "client_id": NameKind.RESOURCE, "address": NameKind.RESOURCE},
+        ),
         QuotaUser: ("quotas of users", {"user": NameKind.PRINCIPAL}),
         Reassignment: ("reassignments", {"topic": NameKind.TOPIC}),
         RebalancingGroup: ("DescribeGroups rebalancing", {"group": NameKind.GROUP}),
@@ -74,7 +79,8 @@ def without_impossible_names(rows: Iterable[Row], sample: int) -> tuple[Row, ...
         if isinstance(row, AclHolder):
             holders.setdefault(row.acls_digest, row.observer)
         operation, names = _NAMES.get(type(row), ("", {}))
-        odd = next(((kind, name) for column, kind in names.items() if not can_be_name(kind, name := getattr(row, column))), None)
+        named = ((kind, getattr(row, column)) for column, kind in names.items())
+        odd = next(((kind, name) for kind, name in named if name is not None and not can_be_name(kind, name)), None)
         if odd is None:
             found.append(row)
             continue

@@ -1,4 +1,7 @@
-"""Partitions that differ, as columns: lists of topics against /brokers/topics, once per distinct content of a topic. Pure."""
+"""Partitions that differ, as columns: lists of topics against /brokers/topics, once per distinct content of a topic. Pure.
+
+And those without leader, with one that recovers, or with replicas out of the ISR: another sample shows what lasts.
+"""
 
 from collections.abc import Hashable
 
@@ -7,9 +10,13 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from kafka_audit.collect.rows.columns import NONE, Flags, Ints, Lists, int_column, positions, texts
+from kafka_audit.model.text import counted
 
 Key = tuple[Hashable, ...]
 _SHIFT = 32  # a partition's number is Java's int
+_NO_LEADER = -1
+_RECOVERING = 1
+_RECOVERY = "leader_recovery_state"  # that brokers list nowhere
 
 
 class PartitionSet:
@@ -125,3 +132,30 @@ def _equal(held: pa.Table, ints: Ints, partitions: pa.Table, two: Ints) -> Flags
     for name in ("replicas", "isr"):
         same &= Lists.column(held, name).take(ints).equal(Lists.column(partitions, name).take(two))
     return same
+
+
+def replication_gaps(registered: pa.Table, listed: pa.Table, reasons: list[str]) -> PartitionSet:
+    """Return what is wrong with partitions, with a reason for each kind; `listed` counts where nothing is registered.
+
+    The ISR is a part of the name: one that goes on changing has not settled.
+    """
+    rows = registered if registered.num_rows else listed
+    topics, partitions = texts(rows, "topic"), int_column(rows, "partition")
+    isr, replicas = Lists.column(rows, "isr"), Lists.column(rows, "replicas")
+    short = np.flatnonzero((isr.lengths < replicas.lengths) & (True if isr.null is None else ~isr.null))
+    leaderless = np.flatnonzero(int_column(rows, "leader") == _NO_LEADER)
+    in_sync = pc.binary_join(isr.take(short).arrow().cast(pa.list_(pa.string())), ",")
+    recovering = np.flatnonzero(int_column(rows, _RECOVERY) == _RECOVERING) if _RECOVERY in rows.column_names else leaderless[:0]
+    kinds = (
+        (leaderless, (), "has no leader"),
+        (short, (in_sync,), "has replicas out of the ISR"),
+        (recovering, (pa.array([_RECOVERY] * len(recovering), pa.string()),), "has not recovered from an unclean election"),
+    )
+    names = []
+    for at, more, text in kinds:
+        gap = PartitionSet(partition_names(topics.take(pa.array(at)), partitions[at], *more))
+        if len(gap):
+            what = text if len(gap) == 1 else text.replace("has", "have", 1)
+            reasons.append(f"{counted(len(gap), 'partition')} {what}")
+        names.append(gap.names)
+    return PartitionSet(pa.concat_arrays(names))

@@ -17,8 +17,8 @@ from kafka_audit.clients.read_error import clean_line
 from kafka_audit.collect.brokers.transaction_states import STATES
 from kafka_audit.collect.rows.collected import Collected
 from kafka_audit.collect.rows.columns import Lists, texts
-from kafka_audit.collect.sampling import quorum_differences, replication_gaps
-from kafka_audit.collect.sampling.partition_differences import PartitionSet, TopicLists
+from kafka_audit.collect.sampling import quorum_differences
+from kafka_audit.collect.sampling.partition_differences import PartitionSet, TopicLists, replication_gaps
 from kafka_audit.compare.addresses import HostPort, canonical_address
 from kafka_audit.compare.broker_lists import list_differences
 from kafka_audit.model.addresses.name_addresses import answers_for_another, taken_in_vain
@@ -140,7 +140,7 @@ def find_sample_differences(tables: SampleTables, expect: Expect = NOTHING) -> S
     by_parties = (_among_brokers, _shared_addresses, _acls, _reads, _identities, _probes, _unclaimed_transactions)
     for compare in (*by_parties, quorum_differences.find_quorum_differences, _leadership, _coordinators):
         others |= compare(tables, reasons)
-    partitions[None] = replication_gaps.gaps(tables.columns(RegisteredPartition), tables.columns(ViewPartition), reasons)
+    partitions[None] = replication_gaps(tables.columns(RegisteredPartition), tables.columns(ViewPartition), reasons)
     others |= _topic_ids(tables, reasons) | _more_replicas(tables, reasons)
     others |= _ensemble(tables, reasons) | _foreign(tables, expect.cluster_id, reasons)
     return SampleDifferences(

@@ -22,6 +22,7 @@ from kafka_audit.model.tables import (
     QuorumReplica,
     QuorumView,
     QuorumVoter,
+    Quota,
     QuotaUser,
     RegisteredBroker,
     RegisteredEndpoint,
@@ -39,7 +40,7 @@ _EPOCH = "kraftControllerEpoch"
 _IDS = "zookeeper /brokers/ids"
 _QUORUM_API = DescribeQuorumRequest.API_KEY
 _DIGITS = 10  # of a broker's id
-_OF_ZOOKEEPER = (Registry, RegisteredBroker, RegisteredEndpoint, DynamicConfig, QuotaUser, ScramUser)
+_OF_ZOOKEEPER = (Registry, RegisteredBroker, RegisteredEndpoint, DynamicConfig, Quota, QuotaUser, ScramUser)
 _LARGE_OF_ZOOKEEPER = frozenset({RegisteredTopic, RegisteredPartition})
 
 

@@ -15,9 +15,9 @@ from kafka_audit.collect.rows.secret_filter import is_free_text
 from kafka_audit.collect.zookeeper.znodes import CONFIG, LARGE, ZnodeError, parse_broker_id, read_object
 from kafka_audit.model.asked_again import ZOOKEEPER
 from kafka_audit.model.read_failure import ReadFailure
-from kafka_audit.model.tables import AclHolder, DynamicConfig, QuotaUser, Row, ScramUser
+from kafka_audit.model.tables import AclHolder, DynamicConfig, Quota, QuotaUser, Row, ScramUser
+from kafka_audit.model.tables.registry import DEFAULT, LIMITS
 
-_DEFAULT = "<default>"
 _MECHANISMS = ("SCRAM-SHA-256", "SCRAM-SHA-512")
 
 
@@ -49,8 +49,8 @@ def _config(znode: Znode) -> Mapping[str, Any]:
 
 def broker_configs(name: str, znode: Znode) -> tuple[DynamicConfig, ...]:
     """Decode /config/brokers/<name>, a broker's id or the default of all; raises ZnodeError."""
-    broker = None if name == _DEFAULT else parse_broker_id(name)
-    if name != _DEFAULT and broker is None:
+    broker = None if name == DEFAULT else parse_broker_id(name)
+    if name != DEFAULT and broker is None:
         msg = "no broker id and not <default>"
         raise ZnodeError(msg)
     rows = []
@@ -61,16 +61,34 @@ def broker_configs(name: str, znode: Znode) -> tuple[DynamicConfig, ...]:
     return tuple(rows)
 
 
-def users(name: str, znode: Znode) -> tuple[ScramUser | QuotaUser, ...]:
-    """Decode /config/users/<name>: which SCRAM credentials there are, and whether a quota, nothing of them; raises ZnodeError."""
+def users(name: str, znode: Znode) -> tuple[ScramUser | QuotaUser | Quota, ...]:
+    """Decode /config/users/<name>: which SCRAM credentials there are, nothing of them, and the quotas; raises ZnodeError."""
     # A user with quotas for single client ids alone: Kafka creates this znode as their parent, without data.
     config = _config(znode) if znode.data else {}
     user = unquote(name)
-    quotas = (QuotaUser(user=user),) if name != _DEFAULT and config.keys() - {*_MECHANISMS} else ()
-    return (*(ScramUser(user=user, mechanism=mechanism) for mechanism in _MECHANISMS if mechanism in config), *quotas)
+    quotas = (QuotaUser(user=user),) if name != DEFAULT and config.keys() - {*_MECHANISMS} else ()
+    scram = (ScramUser(user=user, mechanism=mechanism) for mechanism in _MECHANISMS if mechanism in config)
+    return (*scram, *quotas, *_limits(config, user=user))
 
 
-ACLS, BROKER_CONFIGS, USERS, QUOTAS = "/kafka-acl", "/config/brokers", "/config/users", "/config/users quotas"
+def limits(kind: str, name: str, znode: Znode) -> tuple[Quota, ...]:
+    """Decode /config/clients/<name> or /config/ips/<name>, `kind` being the column that the name is; raises ZnodeError."""
+    return _limits(_config(znode) if znode.data else {}, **{kind: unquote(name)})
+
+
+def _limits(
+    config: Mapping[str, Any], user: str | None = None, client_id: str | None = None, address: str | None = None
+) -> tuple[Quota, ...]:
+    try:
+        found = {key: float(config[key]) for key in sorted(LIMITS & config.keys())}
+    except (TypeError, ValueError):
+        msg = "a quota is no number"
+        raise ZnodeError(msg) from None
+    return tuple(Quota(user=user, client_id=client_id, address=address, key=key, limit=limit) for key, limit in found.items())
+
+
+ACLS, BROKER_CONFIGS, USERS, QUOTAS = "/kafka-acl", "/config/brokers", "/config/users", "/config quotas"
+_OTHERS = {"client_id": "/config/clients", "address": "/config/ips"}
 _INCOMPLETE_NEEDS = "the znodes that could not be read, each with its own row"
 _PREFIXED = "/kafka-acl-extended/prefixed"
 PLANNED = (ACLS, BROKER_CONFIGS, USERS, QUOTAS)
@@ -138,7 +156,11 @@ class SecurityZnodes:
             self.rows += self._reader.decode(path, result, partial(users, paths[path])) or ()
 
     def read_quotas(self) -> None:
-        """Ask nothing more: the row of this read says that the users were looked through for quotas."""
+        """Read the quotas of client ids and addresses; those of users are read with them."""
+        for kind, parent in _OTHERS.items():
+            paths = {f"{parent}/{name}": name for name in self._names(parent) or ()}
+            for path, result in self._all(parent, paths):
+                self.rows += self._reader.decode(path, result, partial(limits, kind, paths[path])) or ()
 
     def _names(self, path: str) -> list[str] | None:
         """Return the names below a path, None where it does not exist."""

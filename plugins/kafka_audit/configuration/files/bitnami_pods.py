@@ -4,14 +4,13 @@ Their init container copies the text and fills in the id, the address and passwo
 bitnami/charts, version 32.4.4 of the chart.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-import yaml
-
-from kafka_audit.configuration.files import setting_names, yaml_nodes
+from kafka_audit.configuration.files import setting_names
 from kafka_audit.configuration.files.described import ADVERTISED_BY_BITNAMI, Described, is_placeholder
 from kafka_audit.configuration.files.java import PropertiesError, Property
+from kafka_audit.configuration.files.yaml_nodes import YamlMapping
 
 _MOST_PODS = 1_000
 _MOST_DIGITS = 9
@@ -57,7 +56,7 @@ class BitnamiPods:
             )
 
 
-def bitnami_pods(root: Mapping[str, yaml.Node], name: str, containers: tuple[Described, ...]) -> BitnamiPods | None:
+def bitnami_pods(root: YamlMapping, name: str, containers: tuple[Described, ...]) -> BitnamiPods | None:
     """Return a StatefulSet of the chart, None for any other workload.
 
     Args:
@@ -65,22 +64,20 @@ def bitnami_pods(root: Mapping[str, yaml.Node], name: str, containers: tuple[Des
         name: its name.
         containers: the brokers of its containers by their variables.
     """
-    spec = yaml_nodes.mapping(root.get("spec"))
-    pod = yaml_nodes.mapping(yaml_nodes.mapping(spec.get("template")).get("spec"))
+    spec = root.mapping("spec")
+    pod = spec.mapping("template", "spec")
     variables = _init_variables(pod)
-    lowest, replicas = variables.get("KAFKA_MIN_ID", ""), yaml_nodes.text(spec.get("replicas")) or "1"
+    lowest, replicas = variables.get("KAFKA_MIN_ID", ""), spec.text("replicas") or "1"
     if not _is_number(lowest) or not _is_number(replicas):
         return None
     if int(replicas) > _MOST_PODS:
-        raise PropertiesError(yaml_nodes.line(spec["replicas"]), f"describes more than {_MOST_PODS} nodes")
-    namespace = yaml_nodes.text(yaml_nodes.mapping(root.get("metadata")).get("namespace")) or ""
+        raise PropertiesError(spec.line("replicas"), f"describes more than {_MOST_PODS} nodes")
+    namespace = root.text("metadata", "namespace") or ""
     role = name.rpartition("-")[2]
     service = f"{variables.get('KAFKA_FULLNAME') or name.rpartition('-')[0]}-{role}-headless"
     domain = f"{namespace or 'default'}.svc.{variables.get('CLUSTER_DOMAIN') or 'cluster.local'}"
-    volumes = [yaml_nodes.mapping(volume) for volume in yaml_nodes.items(pod.get("volumes"))]
-    maps = [yaml_nodes.text(yaml_nodes.mapping(volume.get("configMap")).get("name")) for volume in volumes]
-    own = [yaml_nodes.mapping(container) for container in yaml_nodes.items(pod.get("containers"))]
-    image = next((yaml_nodes.text(body.get("image")) for body in own if yaml_nodes.text(body.get("name")) == "kafka"), None)
+    maps = [volume.text("configMap", "name") for volume in pod.mappings("volumes")]
+    image = next((body.text("image") for body in pod.mappings("containers") if body.text("name") == "kafka"), None)
     return BitnamiPods(
         namespace=namespace,
         texts=frozenset(text for text in maps if text),
@@ -93,13 +90,9 @@ def bitnami_pods(root: Mapping[str, yaml.Node], name: str, containers: tuple[Des
     )
 
 
-def _init_variables(pod: Mapping[str, yaml.Node]) -> dict[str, str]:
-    entries = [
-        yaml_nodes.mapping(entry)
-        for container in yaml_nodes.items(pod.get("initContainers"))
-        for entry in yaml_nodes.items(yaml_nodes.mapping(container).get("env"))
-    ]
-    return {yaml_nodes.text(entry.get("name")) or "": yaml_nodes.text(entry.get("value")) or "" for entry in entries}
+def _init_variables(pod: YamlMapping) -> dict[str, str]:
+    entries = [entry for container in pod.mappings("initContainers") for entry in container.mappings("env")]
+    return {entry.text("name") or "": entry.text("value") or "" for entry in entries}
 
 
 def _is_number(text: str) -> bool:

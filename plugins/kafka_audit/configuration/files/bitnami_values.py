@@ -6,7 +6,7 @@ address, its id and passwords; they are as it writes them, or not known.
 
 import difflib
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NoReturn
 
@@ -16,6 +16,7 @@ from kafka_audit.configuration.files import images, java, memory, setting_names,
 from kafka_audit.configuration.files.described import ADVERTISED_BY_BITNAMI, Described, is_placeholder
 from kafka_audit.configuration.files.java import PropertiesError, Property
 from kafka_audit.configuration.files.values_tree import MOST_NODES, Values
+from kafka_audit.configuration.files.yaml_nodes import YamlMapping
 from kafka_audit.model.linted import Remark
 from kafka_audit.model.package_yaml import package_yaml
 
@@ -85,7 +86,7 @@ class _ChartListener:
     line: int
 
 
-def bitnami_nodes(root: Mapping[str, yaml.Node], line: int, *, subchart: str = "") -> Iterator[Described]:
+def bitnami_nodes(root: YamlMapping, line: int, *, subchart: str = "") -> Iterator[Described]:
     """Yield the pods of the chart.
 
     Args:
@@ -156,11 +157,11 @@ def _of_other_charts(values: Values) -> Iterator[Remark]:
             yield Remark(line=yaml_nodes.line(node), text=f"{key} is no value of the chart, {near[0]} is")
     brokers = 0 if values.text("controller.controllerOnly") == "true" else values.number("controller.replicaCount") or 0
     brokers += values.number("broker.replicaCount") or 0
-    for topic in map(yaml_nodes.mapping, yaml_nodes.items(values.node("provisioning.topics"))):
-        factor = yaml_nodes.text(topic.get("replicationFactor")) or ""
+    for topic in values.root.mappings("provisioning", "topics"):
+        factor = topic.text("replicationFactor") or ""
         if factor.isdecimal() and 0 < brokers < int(factor[:6]):
             text = f"the topic is not created: it is to have {factor[:6]} replicas, and brokers are {brokers}"
-            yield Remark(line=yaml_nodes.line(topic["replicationFactor"]), text=text)
+            yield Remark(line=topic.line("replicationFactor"), text=text)
 
 
 def refuse_older_chart(key: str, node: yaml.Node) -> NoReturn:
@@ -226,7 +227,7 @@ class _BitnamiRole:
         )
 
     def _extra_nodes(self) -> list[yaml.Node]:
-        nodes = yaml_nodes.items(self.values.node("listeners.extraListeners"))
+        nodes = self.values.root.sequence("listeners", "extraListeners")
         if len(nodes) > _MOST_ENTRIES:
             raise PropertiesError(yaml_nodes.line(nodes[0]), f"has more than {_MOST_ENTRIES} listeners")
         return nodes
@@ -236,10 +237,10 @@ class _BitnamiRole:
         entry = yaml_nodes.mapping(node)
         return _ChartListener(
             role=f"extraListeners[{number}]",
-            name=yaml_nodes.text(entry.get("name")) or "",
-            port=yaml_nodes.text(entry.get("containerPort")) or "",
-            protocol=(yaml_nodes.text(entry.get("protocol")) or "").upper(),
-            client_auth=yaml_nodes.text(entry.get("sslClientAuth")) or "",
+            name=entry.text("name") or "",
+            port=entry.text("containerPort") or "",
+            protocol=(entry.text("protocol") or "").upper(),
+            client_auth=entry.text("sslClientAuth") or "",
             line=yaml_nodes.line(node),
         )
 
@@ -266,7 +267,7 @@ class _BitnamiRole:
         found = {}
         for key, value in self.values.entries(path).items():
             if isinstance(value, yaml.ScalarNode):
-                found[key] = Property(key, yaml_nodes.text(value) or "", yaml_nodes.line(value))
+                found[key] = yaml_nodes.as_property(key, value)
             else:
                 self.unknown.add(key)
         return found
@@ -389,12 +390,8 @@ class _BitnamiRole:
         if mechanism == "PLAIN":
             if part in {"interbroker", "controller"}:
                 login.append(f'user_{values.text(f"sasl.{part}.user")}="{part}-password-placeholder"')
-            users = yaml_nodes.items(values.node("sasl.client.users"))[:_MOST_ENTRIES]
-            names = (
-                [(yaml_nodes.text(user) or "")[:_LONGEST_NAME] for user in users]
-                if values.node("sasl.client.users") is not None
-                else ["user1"]
-            )
+            users = values.root.texts("sasl", "client", "users")[:_MOST_ENTRIES]
+            names = ["user1"] if values.node("sasl.client.users") is None else [user[:_LONGEST_NAME] for user in users]
             login += [f'user_{name}="password-placeholder-{number}"' for number, name in enumerate(names)]
         return " ".join(login)
 

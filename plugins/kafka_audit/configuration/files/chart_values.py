@@ -1,16 +1,15 @@
 """Values of Bitnami's and Confluent's charts of Kafka, also below the name of a subchart, and what cp-kafka gets. Pure."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-import yaml
-
-from kafka_audit.configuration.files import bitnami_values, environment, old_values, setting_names, yaml_nodes
+from kafka_audit.configuration.files import bitnami_before_32, bitnami_values, environment, setting_names, yaml_nodes
 from kafka_audit.configuration.files.commands import Start, StartKind
 from kafka_audit.configuration.files.described import Described
 from kafka_audit.configuration.files.java import PropertiesError, Property
 from kafka_audit.configuration.files.values_tree import MOST_NODES, Values
+from kafka_audit.configuration.files.yaml_nodes import YamlMapping
 from kafka_audit.model.linted import Remark
 
 _START = Start(kind=StartKind.WRAPPED)  # the chart's command exports the id of the pod
@@ -29,7 +28,7 @@ _REPORTER = "io.confluent.metrics.reporter.ConfluentMetricsReporter"
 _RELEASE, _NAMESPACE = "kafka", "default"
 
 
-def confluent_nodes(own: Mapping[str, yaml.Node], line: int, *, prefix: str = "") -> Iterator[Described]:
+def confluent_nodes(own: YamlMapping, line: int, *, prefix: str = "") -> Iterator[Described]:
     """Yield the brokers of the chart.
 
     Args:
@@ -82,7 +81,7 @@ def _shared(values: Values) -> Iterator[Property]:
     for key, node in overrides.items():
         yield Property(_variable(key), yaml_nodes.text(node) or "", yaml_nodes.line(node))
     for name, node in values.entries("customEnv").items():
-        yield Property(name, yaml_nodes.text(node) or "", yaml_nodes.line(node))
+        yield yaml_nodes.as_property(name, node)
 
 
 def _variable(key: str) -> str:
@@ -100,7 +99,7 @@ def _zookeeper(values: Values) -> str:
 def _own(values: Values, number: int) -> Iterator[Property]:
     """Yield the variables that the command of the container exports."""
     name = _fullname(values)
-    external = yaml_nodes.text(values.entries("configurationOverrides").get("advertised.listeners"))
+    external = values.entries("configurationOverrides").text("advertised.listeners")
     if not external:
         first = values.number("nodeport.firstListenerPort")
         external = f"EXTERNAL://${{HOST_IP}}:{'${port}' if first is None else first + number}"
@@ -122,7 +121,7 @@ _OF_BROKERS = ("cp-kafka", "cp-server", "cp-enterprise-kafka")
 _SUBCHART = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,52}")  # its name or alias
 
 
-def described_values(root: Mapping[str, yaml.Node], line: int) -> Sequence[Described] | None:
+def described_values(root: YamlMapping, line: int) -> Sequence[Described] | None:
     """Return the brokers that a chart makes of a document, None where it is no chart's values.
 
     Args:
@@ -138,52 +137,52 @@ def described_values(root: Mapping[str, yaml.Node], line: int) -> Sequence[Descr
     return _of_subcharts(root) if found is None else found
 
 
-def _of_subcharts(root: Mapping[str, yaml.Node]) -> Sequence[Described] | None:
+def _of_subcharts(root: YamlMapping) -> Sequence[Described] | None:
     """Return the brokers of the charts that a chart depends on, whose values are below their name or alias."""
     found: list[Described] | None = None
     for key, node in root.items():
         own = yaml_nodes.mapping(node)
-        if _SUBCHART.fullmatch(key) and "kind" not in own and yaml_nodes.text(own.get("enabled")) != "false":
+        if _SUBCHART.fullmatch(key) and "kind" not in own and own.text("enabled") != "false":
             of_chart = _of_chart(own, yaml_nodes.line(node), key)
             found = found if of_chart is None else [*(found or ()), *of_chart]
     return found
 
 
-def _of_chart(root: Mapping[str, yaml.Node], line: int, subchart: str) -> Sequence[Described] | None:
-    if old_values.is_old(root, subchart) or (_is_bitnamis(root) and any(key in root for key in bitnami_values.OLDER)):
-        old = old_values.described_old_values(root, line, subchart)
+def _of_chart(root: YamlMapping, line: int, subchart: str) -> Sequence[Described] | None:
+    if bitnami_before_32.is_old(root, subchart) or (_is_bitnamis(root) and any(key in root for key in bitnami_values.OLDER)):
+        old = bitnami_before_32.described_old_values(root, line, subchart)
         if old.properties:
             return (old,)
         if "auth" in root:
             text = (
                 "not judged: auth of Bitnami's chart before 24; since then `listeners` have protocols, SASL_PLAINTEXT by default"
             )
-            raise PropertiesError(yaml_nodes.line(root["auth"]), text)
+            raise PropertiesError(root.line("auth"), text)
     if _is_bitnamis(root):
         return tuple(bitnami_values.bitnami_nodes(root, line, subchart=subchart))
     return tuple(_confluent(root, line, subchart)) if "cp-kafka" in root or "configurationOverrides" in root else None
 
 
-def _is_bitnamis(root: Mapping[str, yaml.Node]) -> bool:
-    parts, listeners = _PARTS & root.keys(), yaml_nodes.mapping(root.get("listeners")).keys()
-    image = yaml_nodes.text(yaml_nodes.mapping(root.get("image")).get("repository")) or ""
+def _is_bitnamis(root: YamlMapping) -> bool:
+    parts, listeners = _PARTS & root.keys(), root.mapping("listeners").keys()
+    image = root.text("image", "repository") or ""
     if parts and (not _OF_BITNAMI.isdisjoint(root) or not _OF_LISTENERS.isdisjoint(listeners) or f"/{image}".endswith("/kafka")):
         return True
     if "broker" in parts or "controller" in parts:
-        return "process.roles" in yaml_nodes.mapping(root.get("config")) or not _LISTENERS.isdisjoint(listeners)
+        return "process.roles" in root.mapping("config") or not _LISTENERS.isdisjoint(listeners)
     return len(parts) > 1 and not _LISTENERS.isdisjoint(listeners)
 
 
-def _confluent(root: Mapping[str, yaml.Node], line: int, subchart: str) -> Iterator[Described]:
+def _confluent(root: YamlMapping, line: int, subchart: str) -> Iterator[Described]:
     prefix = f"{subchart}." if subchart else ""
-    parts = yaml_nodes.mapping(root.get("cp-kafka"))
+    parts = root.mapping("cp-kafka")
     if parts:
-        if yaml_nodes.text(parts.get("enabled")) != "false":
+        if parts.text("enabled") != "false":
             yield from confluent_nodes(parts, line, prefix=f"{prefix}cp-kafka.")
         return
-    image = yaml_nodes.text(root.get("image")) or ""
+    image = root.text("image") or ""
     if "brokers" in root or image.endswith(_OF_BROKERS):
         yield from confluent_nodes(root, line, prefix=prefix)
     elif not image and not subchart:
         text = "not judged: configurationOverrides without brokers; lint reads the values of Confluent's chart cp-kafka"
-        raise PropertiesError(yaml_nodes.line(root["configurationOverrides"]), text)
+        raise PropertiesError(root.line("configurationOverrides"), text)

@@ -19,15 +19,14 @@ from kafka_audit.configuration.files import (
     networks,
     reached,
     scattered,
-    yaml_documents,
     yaml_nodes,
 )
 from kafka_audit.configuration.files.described import Container, ContainerClient, Described, Mount
 from kafka_audit.configuration.files.java import Property
+from kafka_audit.configuration.files.yaml_nodes import YamlMapping
 from kafka_audit.model.linted import Remark
 from kafka_audit.model.text import listing
 
-_Mapping = Mapping[str, yaml.Node]
 _Beside = Callable[[str], str | None]
 _REFERENCE = re.compile(r"\$\$|\$\{([A-Za-z_][A-Za-z0-9_]*)(?:(:?-)([^${}]*))?\}|\$([A-Za-z_][A-Za-z0-9_]*)")
 _PORTS = re.compile(r"(?:[0-9.]+:|\[[0-9a-f:]+\]:)?(\d{1,5})(?:-(\d{1,5}))?:(\d{1,5})(?:-\d{1,5})?(?:/tcp)?")
@@ -85,7 +84,7 @@ def described_services(
         override: the services of the file that Compose adds to it.
         closed: whether no network of it is one of another file.
     """
-    services: dict[str, _Mapping] = {
+    services: dict[str, YamlMapping] = {
         name: compose_file.corrected(yaml_nodes.mapping(body)) for name, body in yaml_nodes.mapping(node).items()
     }
     changed = yaml_nodes.mapping(override)
@@ -93,7 +92,7 @@ def described_services(
         at = min(
             (value.start_mark for value in services.get(name, {}).values()), key=lambda mark: mark.line, default=node.start_mark
         )
-        services[name] = _both(services.get(name, {}), yaml_nodes.mapping(yaml_nodes.moved(more, at)))
+        services[name] = _both(services.get(name, YamlMapping()), yaml_nodes.mapping(yaml_nodes.moved(more, at)))
     neighbours = frozenset(services) | {name for body in services.values() for name in _own_names(body)}
     host = _Host(variables=_env_file(beside(".env")), assumed=set())
     found: list[tuple[Described, networks.Neighbour]] = []
@@ -149,49 +148,49 @@ def bare_services(roots: Sequence[yaml.Node]) -> Iterator[Described]:
         keys = yaml_nodes.mapping(root)
         node = keys.get("services", root)
         if _is_service(keys):
-            name = yaml_nodes.text(keys.get("container_name")) or "kafka"
+            name = keys.text("container_name") or "kafka"
             node = yaml_nodes.mapping_of([(yaml_nodes.scalar(name, root.start_mark), root)], root.start_mark)
         if any(map(_is_service, map(yaml_nodes.mapping, yaml_nodes.mapping(node).values()))):
             yield from described_services(node, lambda _path: None, closed=False)
 
 
-def _is_service(body: _Mapping) -> bool:
+def _is_service(body: YamlMapping) -> bool:
     return "environment" in body and body.keys().isdisjoint({"kind", "services"})
 
 
-def _neighbour(service: str, body: _Mapping, host: _Host) -> networks.Neighbour:
+def _neighbour(service: str, body: YamlMapping, host: _Host) -> networks.Neighbour:
     """Return a service as the others of its file see it."""
     named = [(name, host.value(text or "")[0], line) for name, text, line in _assignments(body.get("environment"))]
-    ports = [(yaml_nodes.text(port) or "", yaml_nodes.line(port)) for port in yaml_nodes.items(body.get("ports"))]
+    ports = [(yaml_nodes.text(port) or "", yaml_nodes.line(port)) for port in body.sequence("ports")]
     node = body.get("container_name")
     return networks.Neighbour(
         names=frozenset({service, *_own_names(body)}),
-        image=host.value(yaml_nodes.text(body.get("image")) or "")[0],
+        image=host.value(body.text("image") or "")[0],
         variables={name: Property(name, text, line) for name, text, line in named},
         ports=_ports(body, host),
         published=tuple(Property("ports", text, line) for text, line in ports),
         mounts=tuple(_mounts(body)),
         mounted_alone=body.keys().isdisjoint({"configs", "secrets", "build", "volumes_from"}),
-        container=None if node is None else Property("container_name", yaml_nodes.text(node) or "", yaml_nodes.line(node)),
+        container=None if node is None else yaml_nodes.as_property("container_name", node),
         awaits_well=frozenset(compose_file.names_of(body.get("depends_on"), healthy=True)),
-        again=yaml_nodes.text(body.get("restart")) not in {None, "no"} or "deploy" in body,
+        again=body.text("restart") not in {None, "no"} or "deploy" in body,
         awaits=frozenset(compose_file.names_of(body.get("depends_on"))),
         addresses=frozenset(_addresses(body)),
-        exposed={yaml_nodes.text(port) or "": yaml_nodes.line(port) for port in yaml_nodes.items(body.get("expose"))},
+        exposed={yaml_nodes.text(port) or "": yaml_nodes.line(port) for port in body.sequence("expose")},
         commands=tuple(_commands(body)),
     )
 
 
-def _addresses(body: _Mapping) -> Iterator[str]:
+def _addresses(body: YamlMapping) -> Iterator[str]:
     """Yield the addresses that the file gives to a service."""
-    for network in yaml_nodes.mapping(body.get("networks")).values():
-        yield yaml_nodes.text(yaml_nodes.mapping(network).get("ipv4_address")) or ""
+    for network in body.mapping("networks").values():
+        yield yaml_nodes.mapping(network).text("ipv4_address") or ""
 
 
-def _named_addresses(service: str, body: _Mapping) -> Iterator[tuple[ContainerClient, str]]:
+def _named_addresses(service: str, body: YamlMapping) -> Iterator[tuple[ContainerClient, str]]:
     """Yield each address that a service's variables and command name, with its host."""
     named = [(name, text or "", line) for name, text, line in _assignments(body.get("environment"))]
-    parts = [part for key in ("entrypoint", "command") if key in body for part in (yaml_nodes.items(body[key]) or [body[key]])]
+    parts = [part for key in ("entrypoint", "command") if key in body for part in yaml_nodes.one_or_more(body[key])]
     words = [yaml_nodes.text(part) or "" for part in parts]
     options = ["", *(word if word.startswith("-") and "=" not in word else "" for word in words)]
     named += [(option, word, yaml_nodes.line(part)) for option, word, part in zip(options, words, parts, strict=False)]
@@ -201,31 +200,28 @@ def _named_addresses(service: str, body: _Mapping) -> Iterator[tuple[ContainerCl
             yield ContainerClient(name=service, port=int(match[2]), line=line, bootstraps=bootstraps), match[1]
 
 
-def services_of_jobs(root: _Mapping) -> Iterator[Described]:
+def services_of_jobs(root: YamlMapping) -> Iterator[Described]:
     """Yield the brokers of the services of jobs: GitHub's mappings, and lists as GitLab's, with their variables."""
     host = _Host(variables={}, assumed=set())
-    jobs = yaml_nodes.mapping(root["jobs"]) if "jobs" in root else root
-    for name, job in jobs.items():
-        services = yaml_nodes.mapping(job).get("services")
-        bodies = yaml_nodes.mapping(services).items() or (
-            (yaml_nodes.text(yaml_nodes.mapping(item).get("alias")) or "", item) for item in yaml_nodes.items(services)
+    jobs = root.mapping("jobs") if "jobs" in root else root
+    for name, node_of_job in jobs.items():
+        job = yaml_nodes.mapping(node_of_job)
+        bodies = job.mapping("services").items() or (
+            (yaml_nodes.mapping(item).text("alias") or "", item) for item in job.sequence("services")
         )
         for service, node in bodies:
             body = yaml_nodes.mapping(node)
             variables = body.get("env") or body.get("variables")
             given = {"image": body.get("image") or body.get("name"), "environment": variables}
             given |= {key: body.get(key) for key in ("command", "entrypoint", "ports")}
-            options = yaml_nodes.text(body.get("options")) or ""
+            options = body.text("options") or ""
             if (check := _HEALTH.search(options)) is not None:
                 given["healthcheck"] = _checked(check[1] or check[2] or check[3], body["options"])
-            present = {key: node for key, node in given.items() if node is not None}
+            present = YamlMapping({key: node for key, node in given.items() if node is not None})
             own = _neighbour(service, present, host)
             for broker in _service(present, f"job {name}, service {service}", host, lambda _path: None):
-                on_host = "runs-on" in yaml_nodes.mapping(job) and "container" not in yaml_nodes.mapping(job)
-                steps = [
-                    yaml_nodes.text(yaml_nodes.mapping(step).get("run")) or ""
-                    for step in yaml_nodes.items(yaml_nodes.mapping(job).get("steps"))
-                ]
+                on_host = "runs-on" in job and "container" not in job
+                steps = [step.text("run") or "" for step in job.mappings("steps")]
                 more = networks.runner_remarks(broker, own, steps) if on_host else ()
                 yield replace(broker, remarks=(*broker.remarks, *more))
 
@@ -240,22 +236,22 @@ def _env_file(text: str | None) -> Mapping[str, str]:
     return {setting.key: setting.value for setting in environment.parse_env_file(text or "")}
 
 
-def _extended(body: _Mapping, services: Mapping[str, _Mapping], beside: _Beside) -> _Mapping:
+def _extended(body: YamlMapping, services: Mapping[str, YamlMapping], beside: _Beside) -> YamlMapping:
     """Return a service with what it takes from another one; `extends` stays where that cannot be read."""
     node = body.get("extends")
-    path = yaml_nodes.text(yaml_nodes.mapping(node).get("file"))
+    path = yaml_nodes.mapping(node).text("file")
     if node is not None and path is not None and (text := beside(path)) is not None:
-        roots = [yaml_nodes.mapping(root) for root in yaml_documents.composed(text)]
-        there = yaml_nodes.mapping(roots[0].get("services")) if roots else {}
+        roots = [yaml_nodes.mapping(root) for root in yaml_nodes.composed(text)]
+        there = roots[0].mapping("services") if roots else {}
         services = {name: yaml_nodes.mapping(yaml_nodes.moved(one, node.start_mark)) for name, one in there.items()}
-    name = yaml_nodes.text(node) or yaml_nodes.text(yaml_nodes.mapping(node).get("service")) or ""
+    name = yaml_nodes.text(node) or yaml_nodes.mapping(node).text("service") or ""
     base = services.get(name)
     if base is None or base is body or "extends" in base:
         return body
-    return _both(base, {key: value for key, value in body.items() if key != "extends"})
+    return _both(base, YamlMapping({key: value for key, value in body.items() if key != "extends"}))
 
 
-def _both(base: _Mapping, own: _Mapping) -> _Mapping:
+def _both(base: YamlMapping, own: YamlMapping) -> YamlMapping:
     """Return a service with another one over it, as Compose does for `extends` and for a second file."""
     lists = {
         key: yaml.SequenceNode(
@@ -263,36 +259,35 @@ def _both(base: _Mapping, own: _Mapping) -> _Mapping:
             [
                 part
                 for node in (base[key], own[key])
-                for part in ([node] if key == "environment" else yaml_nodes.items(node) or [node])
+                for part in ([node] if key == "environment" else yaml_nodes.one_or_more(node))
             ],
             own[key].start_mark,
         )
         for key in _ADDED
         if key in base and key in own
     }
-    return {**base, **own, **lists}
+    return YamlMapping(base | own | lists)
 
 
-def _own_names(body: _Mapping) -> Iterator[str]:
+def _own_names(body: YamlMapping) -> Iterator[str]:
     """Yield the names by which the containers of a network know a compose service, besides its own."""
     for key in ("hostname", "container_name"):
-        if (name := yaml_nodes.text(body.get(key))) is not None:
+        if (name := body.text(key)) is not None:
             yield name
-    for network in yaml_nodes.mapping(body.get("networks")).values():
-        yield from filter(None, map(yaml_nodes.text, yaml_nodes.items(yaml_nodes.mapping(network).get("aliases"))))
+    for network in body.mapping("networks").values():
+        yield from filter(None, map(yaml_nodes.text, yaml_nodes.mapping(network).sequence("aliases")))
     for key in ("extra_hosts", "links", "external_links"):
         yield from (
-            (yaml_nodes.text(item) or "").rpartition(":")[2 if key != "extra_hosts" else 0]
-            for item in yaml_nodes.items(body.get(key))
+            (yaml_nodes.text(item) or "").rpartition(":")[2 if key != "extra_hosts" else 0] for item in body.sequence(key)
         )
 
 
-def _service(body: _Mapping, inside: str, host: _Host, beside: _Beside) -> Iterator[Described]:
+def _service(body: YamlMapping, inside: str, host: _Host, beside: _Beside) -> Iterator[Described]:
     """Yield the broker of a service."""
     host.assumed.clear()
     made = _built(body, host, beside)
     variables, unknown, elsewhere = _of_env_files(body, beside)
-    variables[:0] = [replace(setting, line=yaml_nodes.line(body["build"])) for setting in made.variables]
+    variables[:0] = [replace(setting, line=body.line("build")) for setting in made.variables]
     for name, text, line in _assignments(body.get("environment")):
         value, known = host.value(text or "")
         if text is None and name in host.variables:
@@ -301,7 +296,7 @@ def _service(body: _Mapping, inside: str, host: _Host, beside: _Beside) -> Itera
             unknown.append(name)
         variables.append(Property(name, value, line))
     odd = [*_odd_items(body.get("environment"))]
-    image, _ = host.value(yaml_nodes.text(body.get("image")) or "")
+    image, _ = host.value(body.text("image") or "")
     partial = not image and "build" not in body
     image = made.image or _BUILT if "build" in body or partial else image
     at = _first(body, ("entrypoint", "command", "build")) or Property("command", "", 1)
@@ -347,32 +342,30 @@ def _service(body: _Mapping, inside: str, host: _Host, beside: _Beside) -> Itera
         new_host="hostname" not in body,
         file=start.file,
         healthcheck=_healthcheck(body),
-        user=yaml_nodes.text(body.get("user")) or "",
+        user=body.text("user") or "",
     )
     yield replace(broker, remarks=tuple(remarks), replicas=_replicas(body), partial=partial, container=container)
 
 
-def _built(body: _Mapping, host: _Host, beside: _Beside) -> dockerfile.Built:
+def _built(body: YamlMapping, host: _Host, beside: _Beside) -> dockerfile.Built:
     """Return what the Dockerfile of a service makes, nothing where it has none or it cannot be read."""
     node = body.get("build")
     build = yaml_nodes.mapping(node)
-    folder, _ = host.value(yaml_nodes.text(node) or yaml_nodes.text(build.get("context")) or ".")
-    text = (
-        beside(f"{folder.rstrip('/')}/{yaml_nodes.text(build.get('dockerfile')) or 'Dockerfile'}") if node is not None else None
-    )
+    folder, _ = host.value(yaml_nodes.text(node) or build.text("context") or ".")
+    text = beside(f"{folder.rstrip('/')}/{build.text('dockerfile') or 'Dockerfile'}") if node is not None else None
     given = {name: host.value(value or "")[0] for name, value, _ in _assignments(build.get("args"))}
     return dockerfile.built(text, given) if text is not None else dockerfile.Built()
 
 
-def _of_env_files(body: _Mapping, beside: _Beside) -> tuple[list[Property], list[str], Property | None]:
+def _of_env_files(body: YamlMapping, beside: _Beside) -> tuple[list[Property], list[str], Property | None]:
     """Return the variables of `env_file` with its line, those that are not known, and it if it cannot be read."""
     node = body.get("env_file")
     if node is None:
         return [], [], None
     variables: list[Property] = []
     unread = None
-    for item in yaml_nodes.items(node) or [node]:
-        path = yaml_nodes.text(item) or yaml_nodes.text(yaml_nodes.mapping(item).get("path")) or ""
+    for item in yaml_nodes.one_or_more(node):
+        path = yaml_nodes.text(item) or yaml_nodes.mapping(item).text("path") or ""
         text, line = beside(path), yaml_nodes.line(item)
         if text is None:
             unread = Property("env_file", "", line)
@@ -398,43 +391,43 @@ def _odd_items(node: yaml.Node | None) -> Iterator[Remark]:
             yield Remark(line=yaml_nodes.line(item), text=text)
 
 
-def _words(body: _Mapping) -> str:
+def _words(body: YamlMapping) -> str:
     """Return entrypoint and command, with a dollar for each two."""
     nodes = [body[key] for key in ("entrypoint", "command") if key in body]
-    parts = [yaml_nodes.text(item) or "" for node in nodes for item in (yaml_nodes.items(node) or [node])]
+    parts = [yaml_nodes.text(item) or "" for node in nodes for item in yaml_nodes.one_or_more(node)]
     return "\n".join(parts).replace("$$", "$")
 
 
-def _commands(body: _Mapping) -> Iterator[Property]:
+def _commands(body: YamlMapping) -> Iterator[Property]:
     """Yield entrypoint and command, each as a line of a shell."""
     for key in ("entrypoint", "command"):
-        for part in (yaml_nodes.items(body[key]) or [body[key]]) if key in body else ():
+        for part in yaml_nodes.one_or_more(body[key]) if key in body else ():
             for number, line in enumerate((yaml_nodes.text(part) or "").split("\n")):
                 literal = getattr(part, "style", None) == "|"
                 yield Property(key, line, yaml_nodes.line(part) + (number + 1 if literal else 0))
 
 
-def _line(body: _Mapping) -> int:
+def _line(body: YamlMapping) -> int:
     return min((yaml_nodes.line(node) for node in body.values()), default=1)
 
 
-def _line_of(body: _Mapping) -> int:
+def _line_of(body: YamlMapping) -> int:
     """Return the line of a service's image, or of its first key."""
-    return yaml_nodes.line(body["image"]) if "image" in body else _line(body)
+    return body.line("image") if "image" in body else _line(body)
 
 
-def _replicas(body: _Mapping) -> int:
-    deploy = yaml_nodes.text(yaml_nodes.mapping(body.get("deploy")).get("replicas"))
-    text = deploy or yaml_nodes.text(body.get("scale")) or "1"
+def _replicas(body: YamlMapping) -> int:
+    deploy = body.text("deploy", "replicas")
+    text = deploy or body.text("scale") or "1"
     return int(text) if text.isdecimal() and len(text) < len("10000") else 0
 
 
-def _ports(body: _Mapping, host: _Host) -> Mapping[int, tuple[int, int]]:
+def _ports(body: YamlMapping, host: _Host) -> Mapping[int, tuple[int, int]]:
     """Return the published ports; none if one of them is not known."""
     found: dict[int, tuple[int, int]] = {}
-    for item in yaml_nodes.items(body.get("ports")):
+    for item in body.sequence("ports"):
         long = yaml_nodes.mapping(item)
-        text = yaml_nodes.text(item) or ":".join(yaml_nodes.text(long.get(key)) or "" for key in ("published", "target"))
+        text = yaml_nodes.text(item) or ":".join(long.text(key) or "" for key in ("published", "target"))
         value, known = host.value(text)
         match = _PORTS.fullmatch(value)
         if not known or match is None:
@@ -445,37 +438,37 @@ def _ports(body: _Mapping, host: _Host) -> Mapping[int, tuple[int, int]]:
     return found
 
 
-def _limit(body: _Mapping, host: _Host) -> Property | None:
-    limits = yaml_nodes.mapping(yaml_nodes.mapping(yaml_nodes.mapping(body.get("deploy")).get("resources")).get("limits"))
+def _limit(body: YamlMapping, host: _Host) -> Property | None:
+    limits = body.mapping("deploy", "resources", "limits")
     node = limits.get("memory", body.get("mem_limit"))
     return None if node is None else Property("memory", host.value(yaml_nodes.text(node) or "")[0], yaml_nodes.line(node))
 
 
-def _healthcheck(body: _Mapping) -> Property:
-    node = yaml_nodes.mapping(body.get("healthcheck")).get("test")
-    words = "" if node is None else " ".join(yaml_nodes.text(part) or "" for part in yaml_nodes.items(node) or [node])
+def _healthcheck(body: YamlMapping) -> Property:
+    node = body.node("healthcheck", "test")
+    words = "" if node is None else " ".join(yaml_nodes.text(part) or "" for part in yaml_nodes.one_or_more(node))
     return Property("healthcheck", words, 1 if node is None else yaml_nodes.line(node))
 
 
-def _mounts(body: _Mapping) -> Iterator[Mount]:
+def _mounts(body: YamlMapping) -> Iterator[Mount]:
     """Yield the volumes of a service; a named one is there to keep data, a folder of the host where it is one of Kafka's data."""
-    for item in yaml_nodes.items(body.get("volumes")):
+    for item in body.sequence("volumes"):
         long, parts = yaml_nodes.mapping(item), (yaml_nodes.text(item) or "").split(":")
-        source = yaml_nodes.text(long.get("source")) or (parts[0] if parts[1:] else "")
-        path = yaml_nodes.text(long.get("target")) or parts[1 if parts[1:] else 0]
+        source = long.text("source") or (parts[0] if parts[1:] else "")
+        path = long.text("target") or parts[1 if parts[1:] else 0]
         if path:
             kept = _NAMED_VOLUME.fullmatch(source) is not None or images.is_for_data(path)
-            kept = kept and yaml_nodes.text(long.get("type")) != "tmpfs"
+            kept = kept and long.text("type") != "tmpfs"
             named = source if _NAMED_VOLUME.fullmatch(source) else ""
             yield Mount(path=path, line=yaml_nodes.line(item), keeps=kept, source=named)
     tmpfs = body.get("tmpfs")
-    for item in () if tmpfs is None else yaml_nodes.items(tmpfs) or [tmpfs]:
+    for item in () if tmpfs is None else yaml_nodes.one_or_more(tmpfs):
         yield Mount(path=(yaml_nodes.text(item) or "").split(":")[0], line=yaml_nodes.line(item))
 
 
-def _unwritable(body: _Mapping) -> Iterator[Remark]:
+def _unwritable(body: YamlMapping) -> Iterator[Remark]:
     """Yield that a volume for data is there to be read alone."""
-    for item in yaml_nodes.items(body.get("volumes")):
+    for item in body.sequence("volumes"):
         parts = (yaml_nodes.text(item) or "").split(":")
         if parts[2:] and "ro" in parts[-1].split(",") and images.is_for_data(parts[-2]):
             yield Remark(
@@ -483,15 +476,15 @@ def _unwritable(body: _Mapping) -> Iterator[Remark]:
             )
 
 
-def _mounted(body: _Mapping, image: images.Image) -> Property | None:
+def _mounted(body: YamlMapping, image: images.Image) -> Property | None:
     """Return `volumes` if one of them may be a file to which the image adds the variables."""
     found = (mount for mount in _mounts(body) if re.search(image.mounts, mount.path))
     return next((Property("volumes", "", mount.line) for mount in found), None)
 
 
-def _first(body: _Mapping, keys: Sequence[str]) -> Property | None:
+def _first(body: YamlMapping, keys: Sequence[str]) -> Property | None:
     """Return the first of some keys that is set, with its line."""
-    return next((Property(key, "", yaml_nodes.line(body[key])) for key in keys if key in body), None)
+    return next((Property(key, "", body.line(key)) for key in keys if key in body), None)
 
 
 def _assignments(node: yaml.Node | None) -> Iterator[tuple[str, str | None, int]]:

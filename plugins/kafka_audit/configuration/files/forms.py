@@ -16,7 +16,6 @@ from kafka_audit.configuration.files import (
     pasted,
     scattered,
     templates,
-    yaml_documents,
     yaml_nodes,
 )
 from kafka_audit.configuration.files.described import Described, described, is_brokers
@@ -130,7 +129,7 @@ def _of_fragment(fragment: Fragment) -> tuple[tuple[Described, ...], PropertiesE
 def _line_by_line(text: str, *, cut: bool) -> tuple[Described, ...]:
     """Return the brokers of a part of a file, of one without its indentation, and of a text that has their variables."""
     with contextlib.suppress(PropertiesError):
-        roots = yaml_documents.composed(pasted.indented(text))
+        roots = yaml_nodes.composed(pasted.indented(text))
         if brokers := tuple(compose.bare_services(roots)):
             return brokers
     found: list[Described] = []

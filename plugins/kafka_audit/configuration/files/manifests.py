@@ -23,16 +23,15 @@ from kafka_audit.configuration.files import (
     setting_names,
     strimzi,
     strimzi_beside,
-    yaml_documents,
     yaml_nodes,
 )
 from kafka_audit.configuration.files.bitnami_pods import BitnamiPods, ConfigText, bitnami_pods
 from kafka_audit.configuration.files.described import Described, described, is_brokers
 from kafka_audit.configuration.files.java import PropertiesError, Property
 from kafka_audit.configuration.files.strimzi import StrimziResource
+from kafka_audit.configuration.files.yaml_nodes import YamlMapping
 from kafka_audit.model.package_yaml import LOADER
 
-_Mapping = Mapping[str, yaml.Node]
 _Part = Described | ConfigText | BitnamiPods | StrimziResource
 _LINKED = "kafka"
 _NO_BROKERS = frozenset({"Job", "CronJob"})
@@ -71,9 +70,9 @@ def parse_manifests(
         beside: returns the text of another file by its path from this one, None where it cannot be read.
         override: the file that Compose adds to this one.
     """
-    nodes, more = yaml_documents.composed(text), []
+    nodes, more = yaml_nodes.composed(text), []
     with contextlib.suppress(PropertiesError):
-        more = yaml_documents.composed(override or "")
+        more = yaml_nodes.composed(override or "")
     try:
         around = _GivenToContainers(beside, override=next((yaml_nodes.mapping(node).get("services") for node in more), None))
         for node in nodes:
@@ -84,7 +83,7 @@ def parse_manifests(
         raise PropertiesError(1, "is nested too deeply") from error
 
 
-def _with_remarks(found: tuple[Described, ...], roots: Sequence[_Mapping]) -> tuple[Described, ...]:
+def _with_remarks(found: tuple[Described, ...], roots: Sequence[YamlMapping]) -> tuple[Described, ...]:
     """Return brokers with what resources of Strimzi say around them, at the first broker of Strimzi's."""
     nodes = [broker for broker in found if broker.ended_by == "Strimzi's"]
     if not nodes:
@@ -97,11 +96,11 @@ def _with_remarks(found: tuple[Described, ...], roots: Sequence[_Mapping]) -> tu
     return tuple(replace(one, remarks=(*one.remarks, *more)) if one is nodes[0] else one for one in found)
 
 
-def _note(root: _Mapping, line: int, around: _GivenToContainers) -> None:
+def _note(root: YamlMapping, line: int, around: _GivenToContainers) -> None:
     kind, name, namespace = _identity(root)
     if kind in {"ConfigMap", "Secret"}:
-        data = {**yaml_nodes.mapping(root.get("data")), **yaml_nodes.mapping(root.get("stringData"))}
-        hidden = yaml_nodes.mapping(root.get("data")) if kind == "Secret" else {}
+        data = {**root.mapping("data"), **root.mapping("stringData")}
+        hidden = root.mapping("data") if kind == "Secret" else {}
         around.maps[namespace, name] = [
             Property(key, "" if key in hidden else yaml_nodes.text(value) or "", yaml_nodes.line(value))
             for key, value in data.items()
@@ -110,20 +109,16 @@ def _note(root: _Mapping, line: int, around: _GivenToContainers) -> None:
         around.claims.add((namespace, name))
     elif kind == "Service":
         around.named.setdefault(namespace, []).append(pod_services.service_of(root, name, line))
-        spec = yaml_nodes.mapping(root.get("spec"))
-        if yaml_nodes.text(spec.get("clusterIP")) != "None":
+        spec = root.mapping("spec")
+        if spec.text("clusterIP") != "None":
             around.services.update({namespace} if name == _LINKED else ())
-        elif yaml_nodes.text(spec.get("publishNotReadyAddresses")) != "true":
+        elif spec.text("publishNotReadyAddresses") != "true":
             around.headless.add((namespace, name))
 
 
-def _identity(root: _Mapping) -> tuple[str, str, str]:
+def _identity(root: YamlMapping) -> tuple[str, str, str]:
     """Return kind, name and namespace of a resource, "" where it has none."""
-    metadata = yaml_nodes.mapping(root.get("metadata"))
-    kind, name, namespace = (
-        yaml_nodes.text(node) or "" for node in (root.get("kind"), metadata.get("name"), metadata.get("namespace"))
-    )
-    return kind, name, namespace
+    return root.text("kind") or "", root.text("metadata", "name") or "", root.text("metadata", "namespace") or ""
 
 
 def _joined(parts: Sequence[_Part], around: _GivenToContainers) -> Iterator[Described]:
@@ -163,11 +158,11 @@ def _document(node: yaml.Node, around: _GivenToContainers) -> Iterator[_Part]:
         yield from _running(root, node, around)
 
 
-def _running(root: _Mapping, node: yaml.Node, around: _GivenToContainers) -> Iterator[Described | BitnamiPods]:
+def _running(root: YamlMapping, node: yaml.Node, around: _GivenToContainers) -> Iterator[Described | BitnamiPods]:
     """Yield the brokers of compose services, of jobs' services in CI, and of the containers of a workload."""
     kind, name, namespace = _identity(root)
     if "services" in root and isinstance(root["services"], yaml.MappingNode):
-        joined = any("external" in yaml_nodes.mapping(one) for one in yaml_nodes.mapping(root.get("networks")).values())
+        joined = any("external" in yaml_nodes.mapping(one) for one in root.mapping("networks").values())
         brokers = tuple(compose.described_services(root["services"], around.beside, around.override, closed=not joined))
         faults = tuple(compose_file.file_remarks(root)) if around.override is None else ()
         yield from (replace(one, remarks=(*one.remarks, *(() if place else faults))) for place, one in enumerate(brokers))
@@ -176,10 +171,10 @@ def _running(root: _Mapping, node: yaml.Node, around: _GivenToContainers) -> Ite
         yield from compose.bare_services([node]) if bare else compose.services_of_jobs(root)
     elif kind not in _NO_BROKERS:
         release = _release(_labels(root))
-        spec = yaml_nodes.mapping(root.get("spec"))
-        replicas = yaml_nodes.text(spec.get("replicas")) or "1"
+        spec = root.mapping("spec")
+        replicas = spec.text("replicas") or "1"
         pods = int(replicas) if replicas.isdecimal() and len(replicas) < _LONGEST_NUMBER else 0
-        service = yaml_nodes.text(spec.get("serviceName")) or ""
+        service = spec.text("serviceName") or ""
         workload = pod_containers.Workload(
             inside=f"{kind} {name}",
             first_pod=f"{name}-0" if kind == "StatefulSet" else f"{name}-pod",
@@ -190,7 +185,7 @@ def _running(root: _Mapping, node: yaml.Node, around: _GivenToContainers) -> Ite
             prepared="initContainers" in _pod(spec),
             service=service,
             published=(namespace, service) not in around.headless,
-            of_root=yaml_nodes.mapping(_pod(spec).get("securityContext")).keys().isdisjoint({"fsGroup", "runAsUser"}),
+            of_root=_pod(spec).mapping("securityContext").keys().isdisjoint({"fsGroup", "runAsUser"}),
             one_by_one=pods > 1 and "podManagementPolicy" not in spec and kind == "StatefulSet",
         )
         bodies = [yaml_nodes.mapping(body) for container in _containers(node, set(), 0) for body in yaml_nodes.items(container)]
@@ -212,43 +207,40 @@ def _running(root: _Mapping, node: yaml.Node, around: _GivenToContainers) -> Ite
         yield from brokers if of_chart is None else (of_chart,)
 
 
-def _pod(spec: _Mapping) -> _Mapping:
-    return yaml_nodes.mapping(yaml_nodes.mapping(spec.get("template")).get("spec")) or spec
+def _pod(spec: YamlMapping) -> YamlMapping:
+    return spec.mapping("template", "spec") or spec
 
 
-def _claims(spec: _Mapping) -> Iterator[str]:
+def _claims(spec: YamlMapping) -> Iterator[str]:
     """Yield the names of a pod's volumes that are claims."""
-    templates = (
-        yaml_nodes.mapping(yaml_nodes.mapping(item).get("metadata"))
-        for item in yaml_nodes.items(spec.get("volumeClaimTemplates"))
-    )
-    volumes = map(yaml_nodes.mapping, yaml_nodes.items(_pod(spec).get("volumes")))
+    templates = (item.mapping("metadata") for item in spec.mappings("volumeClaimTemplates"))
+    volumes = map(yaml_nodes.mapping, _pod(spec).sequence("volumes"))
     for named in (*templates, *(volume for volume in volumes if "persistentVolumeClaim" in volume)):
-        yield yaml_nodes.text(named.get("name")) or ""
+        yield named.text("name") or ""
 
 
-def _config_map(root: _Mapping, kind: str, name: str) -> Iterator[Described | ConfigText]:
-    inside, namespace = f"{kind} {name}", yaml_nodes.text(yaml_nodes.mapping(root.get("metadata")).get("namespace")) or ""
-    data = {**yaml_nodes.mapping(root.get("data")), **yaml_nodes.mapping(root.get("stringData"))}
+def _config_map(root: YamlMapping, kind: str, name: str) -> Iterator[Described | ConfigText]:
+    inside, namespace = f"{kind} {name}", root.text("metadata", "namespace") or ""
+    data = {**root.mapping("data"), **root.mapping("stringData")}
     encoded = kind == "Secret"
     labels = _labels(root)
     release, cluster = _release(labels), labels.get("strimzi.io/cluster", "")
     for key, node in data.items():
         text = yaml_nodes.text(node) or ""
-        if "=" not in text or "\n" not in text or (encoded and key not in yaml_nodes.mapping(root.get("stringData"))):
+        if "=" not in text or "\n" not in text or (encoded and key not in root.mapping("stringData")):
             continue
         found = _properties(text, node)
         if is_brokers(found):
             names = setting_names.of_config_map(place := f"{inside}, {key}", release=release, cluster=cluster)
             yield ConfigText(namespace=namespace, name=name, broker=described(found, place, names))
-    variables = [Property(key, yaml_nodes.text(node) or "", yaml_nodes.line(node)) for key, node in data.items()]
+    variables = [yaml_nodes.as_property(key, node) for key, node in data.items()]
     broker = environment.described_broker(variables, inside=inside, release=release)
     if broker is not None:
         yield broker
 
 
-def _labels(root: _Mapping) -> Mapping[str, str]:
-    labels = yaml_nodes.mapping(yaml_nodes.mapping(root.get("metadata")).get("labels"))
+def _labels(root: YamlMapping) -> Mapping[str, str]:
+    labels = root.mapping("metadata", "labels")
     return {key: (yaml_nodes.text(value) or "")[:_LONGEST_LABEL] for key, value in labels.items()}
 
 
@@ -272,10 +264,10 @@ def _properties(text: str, node: yaml.Node) -> Mapping[str, Property]:
     }
 
 
-def _values_inside(root: _Mapping) -> Iterator[Described]:
+def _values_inside(root: YamlMapping) -> Iterator[Described]:
     """Yield the brokers of a chart's values inside a resource of Argo CD, Flux or k3s, with the lines of the file."""
-    spec = yaml_nodes.mapping(root.get("spec"))
-    helm = [yaml_nodes.mapping(source).get("helm") for source in (spec.get("source"), *yaml_nodes.items(spec.get("sources")))]
+    spec = root.mapping("spec")
+    helm = [yaml_nodes.mapping(source).get("helm") for source in (spec.get("source"), *spec.sequence("sources"))]
     given = [yaml_nodes.mapping(node).get(key) for node in helm for key in ("valuesObject", "values")]
     for node in filter(None, (*given, spec.get("values"), spec.get("valuesContent"))):
         text = yaml_nodes.text(node)
@@ -301,7 +293,7 @@ def _links(node: yaml.Node | None, seen: set[int], depth: int) -> bool:
         return True
     seen.add(id(node))
     body = yaml_nodes.mapping(node)
-    own = yaml_nodes.text(body.get("enableServiceLinks")) != "false"
+    own = body.text("enableServiceLinks") != "false"
     return own and all(_links(value, seen, depth + 1) for value in body.values())
 
 

@@ -1,12 +1,11 @@
 """The heap of a broker's JVM beside the memory that its container may use. Pure."""
 
 import re
-from collections.abc import Iterator, Mapping
-
-import yaml
+from collections.abc import Iterator
 
 from kafka_audit.configuration.files import yaml_nodes
 from kafka_audit.configuration.files.java import Property
+from kafka_audit.configuration.files.yaml_nodes import YamlMapping
 from kafka_audit.model.linted import Remark
 
 HEAP = "KAFKA_HEAP_OPTS"
@@ -20,9 +19,9 @@ _THOUSANDTHS = re.compile(r"\d+m")
 _UNITS = {unit: 1 << 10 * power for power, unit in enumerate(("", "k", "m", "g", "t"))}
 
 
-def limit_of_pod(body: Mapping[str, yaml.Node]) -> Property | None:
+def limit_of_pod(body: YamlMapping) -> Property | None:
     """Return the limit of memory in `resources` of a pod's container, with its line; None where it has none."""
-    node = yaml_nodes.mapping(yaml_nodes.mapping(body.get("resources")).get("limits")).get("memory")
+    node = body.node("resources", "limits", "memory")
     text = yaml_nodes.text(node) or ""
     return None if node is None else Property(_OF_POD, text, yaml_nodes.line(node))
 

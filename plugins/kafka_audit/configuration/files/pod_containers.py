@@ -13,11 +13,11 @@ from kafka_audit.configuration.files import commands, environment, images, memor
 from kafka_audit.configuration.files.commands import StartKind
 from kafka_audit.configuration.files.described import Container, Described, Mount
 from kafka_audit.configuration.files.java import Property
+from kafka_audit.configuration.files.yaml_nodes import YamlMapping
 from kafka_audit.model.addresses.advertised_listeners import INSTEAD, KEY, entries
 from kafka_audit.model.addresses.voters import SERVERS, VOTERS
 from kafka_audit.model.linted import Remark
 
-_Mapping = Mapping[str, yaml.Node]
 _EXPORT = re.compile(r"\bexport[ \t]+(KAFKA_[A-Z0-9_]{1,200})=([^\s;&|]*)")
 _KUBERNETES = re.compile(r"(?<!\$)\$\(([A-Za-z_][A-Za-z0-9_]{0,100})\)")
 _OF_SERVICES = re.compile(r"_(?:SERVICE_HOST|SERVICE_PORT|PORT)(?![A-Z0-9])")
@@ -60,11 +60,11 @@ class Workload:
     used: set[str] = field(default_factory=set)
 
 
-def described_container(body: _Mapping, workload: Workload) -> Iterator[Described]:
+def described_container(body: YamlMapping, workload: Workload) -> Iterator[Described]:
     """Yield the broker of a container."""
-    image = yaml_nodes.text(body.get("image"))
-    at = next((Property(key, "", yaml_nodes.line(body[key])) for key in ("command", "args") if key in body), Property("", "", 1))
-    start = commands.start_of("\n".join(yaml_nodes.text(part) or "" for part in _words(body)), at)
+    image = body.text("image")
+    at = next((Property(key, "", body.line(key)) for key in ("command", "args") if key in body), Property("", "", 1))
+    start = commands.start_of("\n".join([*body.texts("command"), *body.texts("args")]), at)
     if start is None:
         return
     variables, unknown, elsewhere = _variables(body, workload)
@@ -76,7 +76,7 @@ def described_container(body: _Mapping, workload: Workload) -> Iterator[Describe
     if workload.linked and of_image.links and _PORT_OF_SERVICE.key not in named and variables:
         variables.append(Property(_PORT_OF_SERVICE.key, _PORT_OF_SERVICE.value, min(setting.line for setting in variables)))
     own = [name for name, setting in named.items() if start.kind is StartKind.IMAGE and _is_literal(setting.value, named)]
-    container = yaml_nodes.text(body.get("name"))
+    container = body.text("name")
     broker = environment.described_broker(
         variables,
         inside=f"{workload.inside}, container {container}" if container else workload.inside,
@@ -86,7 +86,7 @@ def described_container(body: _Mapping, workload: Workload) -> Iterator[Describe
         release=workload.release,
         elsewhere=elsewhere or _mounted(body, of_image, workload),
         start=start,
-        line=yaml_nodes.line(body["image"]) if "image" in body else 0,
+        line=body.line("image") if "image" in body else 0,
     )
     if broker is not None:
         around = Container(
@@ -123,13 +123,12 @@ def _not_replaced(named: Mapping[str, Property], image: images.Image) -> Iterato
             yield Remark(line=setting.line, text=text)
 
 
-def _written_values(body: _Mapping) -> Iterator[Remark]:
+def _written_values(body: YamlMapping) -> Iterator[Remark]:
     """Yield the variables that Kubernetes refuses, and references to no earlier variable, which it leaves."""
     before: set[str] = set()
     exported = {setting.key for setting in _exported(body)}
-    for item in yaml_nodes.items(body.get("env")):
-        entry = yaml_nodes.mapping(item)
-        name, value = yaml_nodes.text(entry.get("name")) or "", entry.get("value")
+    for entry in body.mappings("env"):
+        name, value = entry.text("name") or "", entry.get("value")
         if value is not None and value.tag in _NO_TEXTS:
             text = f"Kubernetes refuses {name[:100]}: a value is text, and {(yaml_nodes.text(value) or '')[:20]} needs quotes"
             yield Remark(line=yaml_nodes.line(value), text=text)
@@ -153,28 +152,28 @@ def _other_service(broker: Described, workload: Workload) -> Iterator[Remark]:
             yield Remark(line=broker.properties[key].line, text=text)
 
 
-def _of_probes(body: _Mapping, broker: Described) -> Iterator[Remark]:
+def _of_probes(body: YamlMapping, broker: Described) -> Iterator[Remark]:
     """Yield that a probe asks a port on which nothing of the container listens."""
-    declared = {yaml_nodes.text(yaml_nodes.mapping(port).get("containerPort")) for port in yaml_nodes.items(body.get("ports"))}
+    declared = {port.text("containerPort") for port in body.mappings("ports")}
     listening = declared | {str(one.port) for one in entries({KEY: broker.value(INSTEAD)})}
     for key in ("startupProbe", "readinessProbe", "livenessProbe") if broker.value(INSTEAD) else ():
-        node = yaml_nodes.mapping(yaml_nodes.mapping(body.get(key)).get("tcpSocket")).get("port")
+        node = body.node(key, "tcpSocket", "port")
         port = yaml_nodes.text(node) or ""
         if node is not None and port.isdecimal() and port not in listening:
             yield Remark(line=yaml_nodes.line(node), text=f"{key} asks port {port[:5]}, where no listener is: it never succeeds")
-    probe = yaml_nodes.mapping(body.get("livenessProbe"))
-    texts = [yaml_nodes.text(probe.get(key)) or default for key, default in _PATIENCE.items()]
+    probe = body.mapping("livenessProbe")
+    texts = [probe.text(key) or default for key, default in _PATIENCE.items()]
     if probe and "startupProbe" not in body and all(text.isdecimal() and len(text) < len("10000") for text in texts):
         delay, period, failures = map(int, texts)
         if delay + period * failures < _START:
             text = f"livenessProbe kills the broker {delay + period * failures} s after its start, which may take longer"
-            yield Remark(line=yaml_nodes.line(body["livenessProbe"]), text=text)
+            yield Remark(line=body.line("livenessProbe"), text=text)
 
 
-def _advertised_pod(body: _Mapping, variables: Sequence[Property], workload: Workload) -> Iterator[Remark]:
+def _advertised_pod(body: YamlMapping, variables: Sequence[Property], workload: Workload) -> Iterator[Remark]:
     """Yield that the pods of a StatefulSet advertise their addresses, which change, though each has a name."""
-    entries = map(yaml_nodes.mapping, yaml_nodes.items(body.get("env")))
-    own = {yaml_nodes.text(entry.get("name")) for entry in entries if _field(entry) == "status.podIP"}
+    entries = map(yaml_nodes.mapping, body.sequence("env"))
+    own = {entry.text("name") for entry in entries if _field(entry) == "status.podIP"}
     for setting in variables if workload.service else ():
         named = own & set(_REFERRED.findall(setting.value))
         if named and _ADVERTISED.fullmatch(setting.key):
@@ -193,45 +192,44 @@ def _of_namespace(variables: Sequence[Property], workload: Workload) -> Iterator
             yield Remark(line=setting.line, text=text)
 
 
-def _field(entry: _Mapping) -> str | None:
-    reference = yaml_nodes.mapping(yaml_nodes.mapping(entry.get("valueFrom")).get("fieldRef"))
-    return yaml_nodes.text(reference.get("fieldPath"))
+def _field(entry: YamlMapping) -> str | None:
+    reference = entry.mapping("valueFrom", "fieldRef")
+    return reference.text("fieldPath")
 
 
-def _variables(body: _Mapping, workload: Workload) -> tuple[list[Property], list[str], Property | None]:
+def _variables(body: YamlMapping, workload: Workload) -> tuple[list[Property], list[str], Property | None]:
     """Return the variables of a container, those of ConfigMaps first, the names of unknown ones, and what is elsewhere."""
     variables: list[Property] = []
     elsewhere = None
-    for item in yaml_nodes.items(body.get("envFrom")):
-        source = yaml_nodes.mapping(item)
-        prefix = yaml_nodes.text(source.get("prefix")) or ""
+    for source in body.mappings("envFrom"):
+        prefix = source.text("prefix") or ""
         name = _name_of(source.get("configMapRef") or source.get("secretRef"))
         if name in workload.maps:
             workload.used.add(name)
             variables += [Property(prefix + one.key, one.value, one.line) for one in workload.maps[name]]
         else:
-            elsewhere = Property("envFrom", "", yaml_nodes.line(body["envFrom"]))
+            elsewhere = Property("envFrom", "", body.line("envFrom"))
     unknown = [setting.key for setting in variables if not setting.value]
-    for item in yaml_nodes.items(body.get("env")):
+    for item in body.sequence("env"):
         entry = yaml_nodes.mapping(item)
-        key, value = yaml_nodes.text(entry.get("name")), entry.get("value")
+        key, value = entry.text("name"), entry.get("value")
         if key is None:
             continue
         setting = Property(key, yaml_nodes.text(value) or "", yaml_nodes.line(value or item))
         if value is None:
-            setting = _referred(setting, yaml_nodes.mapping(entry.get("valueFrom")), workload)
+            setting = _referred(setting, entry.mapping("valueFrom"), workload)
             unknown += [] if setting.value else [key]
         variables.append(setting)
     return variables, unknown, elsewhere
 
 
-def _referred(setting: Property, source: _Mapping, workload: Workload) -> Property:
+def _referred(setting: Property, source: YamlMapping, workload: Workload) -> Property:
     """Return a variable with the value that another document has, "" where that is not known; of an id, also the pod's name."""
-    path = yaml_nodes.text(yaml_nodes.mapping(source.get("fieldRef")).get("fieldPath"))
+    path = source.text("fieldRef", "fieldPath")
     if path == "metadata.name" and _IDS.fullmatch(setting.key):
         return Property(setting.key, workload.first_pod, setting.line)
-    reference = yaml_nodes.mapping(source.get("configMapKeyRef"))
-    name, key = _name_of(source.get("configMapKeyRef")), yaml_nodes.text(reference.get("key"))
+    reference = source.mapping("configMapKeyRef")
+    name, key = _name_of(source.get("configMapKeyRef")), reference.text("key")
     found = next((one for one in workload.maps.get(name, ()) if one.key == key), None)
     if found is None:
         return setting
@@ -240,7 +238,7 @@ def _referred(setting: Property, source: _Mapping, workload: Workload) -> Proper
 
 
 def _name_of(node: yaml.Node | None) -> str:
-    return yaml_nodes.text(yaml_nodes.mapping(node).get("name")) or ""
+    return yaml_nodes.mapping(node).text("name") or ""
 
 
 def _is_literal(value: str, named: Mapping[str, Property]) -> bool:
@@ -249,40 +247,40 @@ def _is_literal(value: str, named: Mapping[str, Property]) -> bool:
     return bool(names) and all(name in named for name in names) and "$(" not in value
 
 
-def _words(body: _Mapping) -> Iterator[yaml.Node]:
+def _words(body: YamlMapping) -> Iterator[yaml.Node]:
     for key in ("command", "args"):
-        yield from yaml_nodes.items(body.get(key))
+        yield from body.sequence(key)
 
 
-def _probed(body: _Mapping) -> frozenset[int]:
+def _probed(body: YamlMapping) -> frozenset[int]:
     """Return the ports that decide whether a container is ready, 0 for a command; none where nothing known decides."""
-    probes = [yaml_nodes.mapping(body.get(key)) for key in ("startupProbe", "readinessProbe")]
-    ports = [yaml_nodes.text(yaml_nodes.mapping(probe.get("tcpSocket")).get("port")) or "" for probe in probes]
+    probes = [body.mapping(key) for key in ("startupProbe", "readinessProbe")]
+    ports = [probe.text("tcpSocket", "port") or "" for probe in probes]
     found = {int(port) for port in ports if port.isdecimal() and len(port) < len("100000")}
     return frozenset(found | ({0} if any("exec" in probe for probe in probes) else set()))
 
 
-def _commands_of_probes(body: _Mapping) -> Iterator[Property]:
+def _commands_of_probes(body: YamlMapping) -> Iterator[Property]:
     for key in ("startupProbe", "readinessProbe", "livenessProbe"):
-        node = yaml_nodes.mapping(yaml_nodes.mapping(body.get(key)).get("exec")).get("command")
+        node = body.node(key, "exec", "command")
         if node is not None:
-            yield Property(key, " ".join(yaml_nodes.text(part) or "" for part in yaml_nodes.items(node)), yaml_nodes.line(node))
+            yield Property(key, " ".join(body.texts(key, "exec", "command")), yaml_nodes.line(node))
 
 
-def _mounts(body: _Mapping, workload: Workload) -> Iterator[Mount]:
-    for item in yaml_nodes.items(body.get("volumeMounts")):
+def _mounts(body: YamlMapping, workload: Workload) -> Iterator[Mount]:
+    for item in body.sequence("volumeMounts"):
         mount = yaml_nodes.mapping(item)
-        kept = (yaml_nodes.text(mount.get("name")) or "") in workload.claims
+        kept = (mount.text("name") or "") in workload.claims
         root = kept and not workload.prepared and mount.keys().isdisjoint({"subPath", "subPathExpr"})
-        yield Mount(path=yaml_nodes.text(mount.get("mountPath")) or "", line=yaml_nodes.line(item), keeps=kept, claim=root)
+        yield Mount(path=mount.text("mountPath") or "", line=yaml_nodes.line(item), keeps=kept, claim=root)
 
 
-def _mounted(body: _Mapping, image: images.Image, workload: Workload) -> Property | None:
+def _mounted(body: YamlMapping, image: images.Image, workload: Workload) -> Property | None:
     found = (mount for mount in _mounts(body, workload) if re.search(image.mounts, mount.path))
     return next((Property("volumeMounts", "", mount.line) for mount in found), None)
 
 
-def _exported(body: _Mapping) -> Iterator[Property]:
+def _exported(body: YamlMapping) -> Iterator[Property]:
     """Yield the variables that a container's command exports before the broker starts; the shell decides their values."""
     for part in _words(body):
         text = yaml_nodes.text(part) or ""

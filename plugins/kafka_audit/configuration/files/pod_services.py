@@ -4,17 +4,15 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-import yaml
-
 from kafka_audit.configuration.files import images, yaml_nodes
 from kafka_audit.configuration.files.described import Described
 from kafka_audit.configuration.files.java import Property
+from kafka_audit.configuration.files.yaml_nodes import YamlMapping
 from kafka_audit.model.addresses.advertised_listeners import CONTROLLERS, INSTEAD, KEY, entries
 from kafka_audit.model.addresses.voters import SERVERS, VOTERS
 from kafka_audit.model.linted import Remark
 from kafka_audit.model.text import listing
 
-_Mapping = Mapping[str, yaml.Node]
 _ADDRESS = re.compile(r"(?:^|[/@,\s])([a-z0-9](?:[a-z0-9-]{0,62})(?:\.[a-z0-9-]{1,63}){0,6}):(\d{1,5})(?=,|\s|$)")
 _MOST = 10
 
@@ -32,27 +30,29 @@ class Service:
     external: bool  # whether it only stands for another name
 
 
-def service_of(root: _Mapping, name: str, line: int) -> Service:
+def service_of(root: YamlMapping, name: str, line: int) -> Service:
     """Return the Service of a document."""
-    spec = yaml_nodes.mapping(root.get("spec"))
+    spec = root.mapping("spec")
     ports = {}
-    for item in yaml_nodes.items(spec.get("ports")):
+    for item in spec.sequence("ports"):
         port = yaml_nodes.mapping(item)
-        number = yaml_nodes.text(port.get("port")) or ""
-        ports[number] = (yaml_nodes.text(port.get("targetPort")) or number, yaml_nodes.line(item))
-    selector = {key: yaml_nodes.text(value) or "" for key, value in yaml_nodes.mapping(spec.get("selector")).items()}
+        number = port.text("port") or ""
+        ports[number] = (port.text("targetPort") or number, yaml_nodes.line(item))
+    selector = {key: yaml_nodes.text(value) or "" for key, value in spec.mapping("selector").items()}
     return Service(
         name=name,
         line=line,
         selector=selector,
-        selector_line=yaml_nodes.line(spec["selector"]) if "selector" in spec else line,
+        selector_line=spec.line("selector") if "selector" in spec else line,
         ports=ports,
-        headless=yaml_nodes.text(spec.get("clusterIP")) == "None",
-        external=yaml_nodes.text(spec.get("type")) == "ExternalName" or not selector,
+        headless=spec.text("clusterIP") == "None",
+        external=spec.text("type") == "ExternalName" or not selector,
     )
 
 
-def service_remarks(broker: Described, root: _Mapping, services: Sequence[Service], claims: frozenset[str]) -> Iterator[Remark]:
+def service_remarks(
+    broker: Described, root: YamlMapping, services: Sequence[Service], claims: frozenset[str]
+) -> Iterator[Remark]:
     """Yield what is wrong around the broker of a workload.
 
     Args:
@@ -61,24 +61,24 @@ def service_remarks(broker: Described, root: _Mapping, services: Sequence[Servic
         services: of its namespace.
         claims: the names of claims that the file makes in that namespace.
     """
-    spec = yaml_nodes.mapping(root.get("spec"))
-    template = yaml_nodes.mapping(spec.get("template"))
-    pod = yaml_nodes.mapping(template.get("spec")) or spec
-    labels = yaml_nodes.mapping(yaml_nodes.mapping(template.get("metadata") or root.get("metadata")).get("labels"))
+    spec = root.mapping("spec")
+    template = spec.mapping("template")
+    pod = template.mapping("spec") or spec
+    labels = yaml_nodes.mapping(template.get("metadata") or root.get("metadata")).mapping("labels")
     own = {key: yaml_nodes.text(value) or "" for key, value in labels.items()}
     if services and not any("$" in value for value in own.values()):
-        yield from _of_addresses(broker, pod, own, services, yaml_nodes.text(spec.get("serviceName")) or "")
+        yield from _of_addresses(broker, pod, own, services, spec.text("serviceName") or "")
     yield from _of_volumes(spec, pod, claims)
-    kind = yaml_nodes.text(root.get("kind"))
-    claimed = next((one for one in _volumes(pod) if "persistentVolumeClaim" in one), None)
-    strategy = yaml_nodes.text(yaml_nodes.mapping(spec.get("strategy")).get("type"))
+    kind = root.text("kind")
+    claimed = next((one for one in pod.mappings("volumes") if "persistentVolumeClaim" in one), None)
+    strategy = spec.text("strategy", "type")
     if kind == "Deployment" and claimed is not None and strategy != "Recreate" and "log.dirs" in broker.properties:
         text = "a new pod starts before the old one ends, and does not get the lock of the log directory: `strategy: Recreate`"
-        yield Remark(line=yaml_nodes.line(claimed["persistentVolumeClaim"]), text=text)
+        yield Remark(line=claimed.line("persistentVolumeClaim"), text=text)
 
 
 def _of_addresses(
-    broker: Described, pod: _Mapping, own: Mapping[str, str], services: Sequence[Service], naming: str
+    broker: Described, pod: YamlMapping, own: Mapping[str, str], services: Sequence[Service], naming: str
 ) -> Iterator[Remark]:
     """Yield that a Service by whose name the broker is reached does not lead to it."""
     by_name = {service.name: service for service in services}
@@ -111,13 +111,10 @@ def _of_service(service: Service, setting: Property, port: str, own: Mapping[str
         yield Remark(line=setting.line, text=text)
 
 
-def _targets(broker: Described, pod: _Mapping, chosen: Sequence[Service]) -> Iterator[Remark]:
+def _targets(broker: Described, pod: YamlMapping, chosen: Sequence[Service]) -> Iterator[Remark]:
     """Yield the ports of Services that lead to one where nothing of the pod listens."""
-    names = {
-        yaml_nodes.text(one.get("name")): yaml_nodes.text(one.get("containerPort")) or ""
-        for body in yaml_nodes.items(pod.get("containers"))
-        for one in map(yaml_nodes.mapping, yaml_nodes.items(yaml_nodes.mapping(body).get("ports")))
-    }
+    ports = [port for body in pod.mappings("containers") for port in body.mappings("ports")]
+    names = {port.text("name"): port.text("containerPort") or "" for port in ports}
     bound = {str(one.port) for one in entries({KEY: broker.value(INSTEAD)})}
     for service in [one for one in chosen if bound and not one.headless and not one.external]:
         for target, line in service.ports.values():
@@ -137,25 +134,20 @@ def _addressed(broker: Described) -> Iterator[tuple[Property, str, str]]:
             yield broker.properties[key], host, port
 
 
-def _volumes(pod: _Mapping) -> list[_Mapping]:
-    return [yaml_nodes.mapping(item) for item in yaml_nodes.items(pod.get("volumes"))]
-
-
-def _of_volumes(spec: _Mapping, pod: _Mapping, claims: frozenset[str]) -> Iterator[Remark]:
+def _of_volumes(spec: YamlMapping, pod: YamlMapping, claims: frozenset[str]) -> Iterator[Remark]:
     """Yield volumes that the pod does not have, claims that the file does not make, and data that ends with the pod."""
-    templates = [yaml_nodes.mapping(item) for item in yaml_nodes.items(spec.get("volumeClaimTemplates"))]
-    named = {yaml_nodes.text(yaml_nodes.mapping(one.get("metadata")).get("name")) for one in templates}
-    volumes = {yaml_nodes.text(one.get("name")): one for one in _volumes(pod)}
-    for body in map(yaml_nodes.mapping, yaml_nodes.items(pod.get("containers"))):
-        for item in yaml_nodes.items(body.get("volumeMounts")):
+    named = {one.text("metadata", "name") for one in spec.mappings("volumeClaimTemplates")}
+    volumes = {one.text("name"): one for one in pod.mappings("volumes")}
+    for body in pod.mappings("containers"):
+        for item in body.sequence("volumeMounts"):
             mount = yaml_nodes.mapping(item)
-            name, path = yaml_nodes.text(mount.get("name")) or "", yaml_nodes.text(mount.get("mountPath")) or ""
+            name, path = mount.text("name") or "", mount.text("mountPath") or ""
             if name and name not in {*named, *volumes} and "$" not in name:
                 yield Remark(line=yaml_nodes.line(item), text=f"Kubernetes refuses the pod: it has no volume {name[:60]}")
             elif "emptyDir" in volumes.get(name, {}) and images.is_for_data(path):
                 text = "emptyDir is deleted with the pod, and the broker's data with it: a claim keeps them"
                 yield Remark(line=yaml_nodes.line(item), text=text)
     for one in volumes.values():
-        claim = yaml_nodes.mapping(one.get("persistentVolumeClaim")).get("claimName")
+        claim = one.node("persistentVolumeClaim", "claimName")
         if claim is not None and claims and yaml_nodes.text(claim) not in claims:
             yield Remark(line=yaml_nodes.line(claim), text=f"the file makes no claim {(yaml_nodes.text(claim) or '')[:60]}")

@@ -13,6 +13,7 @@ import yaml
 
 from kafka_audit.configuration.files import images, yaml_nodes
 from kafka_audit.configuration.files.values_tree import MOST_NODES
+from kafka_audit.configuration.files.yaml_nodes import YamlMapping
 from kafka_audit.model.linted import Remark
 
 REST = "what the text leaves out"
@@ -154,8 +155,8 @@ def _split(line: str) -> list[str]:
         return line.split()
 
 
-def _service(words: Sequence[tuple[str, int]]) -> dict[str, yaml.Node]:
-    body: dict[str, yaml.Node] = {}
+def _service(words: Sequence[tuple[str, int]]) -> YamlMapping:
+    body = YamlMapping()
     given = iter(words)
     for word, place in given:
         if "image" in body or not word.startswith("-"):
@@ -175,7 +176,7 @@ def _service(words: Sequence[tuple[str, int]]) -> dict[str, yaml.Node]:
     return body
 
 
-def _add(body: dict[str, yaml.Node], key: str, value: str, place: int) -> None:
+def _add(body: YamlMapping, key: str, value: str, place: int) -> None:
     mark = _mark(place)
     node = yaml_nodes.scalar(value, mark)
     if key in _LISTS:
@@ -184,7 +185,7 @@ def _add(body: dict[str, yaml.Node], key: str, value: str, place: int) -> None:
         body[key] = node
 
 
-def _of_variables(text: str, *, whole: bool) -> Iterator[dict[str, yaml.Node]]:
+def _of_variables(text: str, *, whole: bool) -> Iterator[YamlMapping]:
     """Yield a service for each broker whose variables a text has: a name that comes again, or another image, begins the next."""
     found = [(match.start(), "", match[1]) for match in _IMAGE.finditer(text) if _is_image(text, match)]
     paired = {match.start(1): (match[1], _value(match, "")) for match in _PAIR.finditer(text)}
@@ -193,7 +194,7 @@ def _of_variables(text: str, *, whole: bool) -> Iterator[dict[str, yaml.Node]]:
         if match.start(2) not in paired:
             found.append((match.start(2), match[2], _value(match, match[1])))
     line_of = _lines(text)
-    bodies: list[dict[str, yaml.Node]] = []
+    bodies: list[YamlMapping] = []
     names: set[str] = set()
     for at, name, value in sorted(found):
         if not _OF_CLIENTS.fullmatch(name):
@@ -201,7 +202,7 @@ def _of_variables(text: str, *, whole: bool) -> Iterator[dict[str, yaml.Node]]:
             if not bodies or key in names:
                 if len(bodies) == MOST_NODES:
                     break
-                bodies.append({})
+                bodies.append(YamlMapping())
                 names.clear()
             names.add(key)
             written = f"{name}={_SUBSTITUTED.sub('${SUBSTITUTED}', value)}" if name else value

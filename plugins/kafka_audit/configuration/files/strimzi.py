@@ -7,7 +7,7 @@ not known, and a remark names it.
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, count, islice
 
@@ -17,6 +17,7 @@ from kafka_audit.configuration.files import memory, setting_names, strimzi_confi
 from kafka_audit.configuration.files.described import Described, is_placeholder
 from kafka_audit.configuration.files.java import PropertiesError, Property
 from kafka_audit.configuration.files.strimzi_listeners import StrimziListener, StrimziNode
+from kafka_audit.configuration.files.yaml_nodes import YamlMapping
 from kafka_audit.model.linted import Remark
 from kafka_audit.model.text import listing
 
@@ -24,8 +25,6 @@ _OF_POOLS = frozenset({"replicas", "storage"})
 _GROUP = "kafka.strimzi.io/"
 _KINDS = ("Kafka", "KafkaNodePool")
 _READ = ("v1beta1", "v1beta2", "v1")
-_OF_BEFORE = {"plain": ("9092", "internal", "false"), "tls": ("9093", "internal", "true"), "external": ("9094", "", "true")}
-"""Listeners of resources before Strimzi 0.22, by their key: port, type, and whether they have TLS."""
 _CLUSTER, _MODE, _NEXT_IDS = "strimzi.io/cluster", "strimzi.io/kraft", "strimzi.io/next-node-ids"
 _SECURITY = "strimzi.io/internal-cluster-security"
 _NUMBER = re.compile(r"[0-9]{1,9}")
@@ -50,38 +49,38 @@ class StrimziResource:
     """A `Kafka` or a `KafkaNodePool`."""
 
     kind: str
-    root: Mapping[str, yaml.Node] = field(repr=False)
+    root: YamlMapping = field(repr=False)
     line: int
 
     @property
-    def metadata(self) -> Mapping[str, yaml.Node]:
+    def metadata(self) -> YamlMapping:
         """The resource's metadata."""
-        return yaml_nodes.mapping(self.root.get("metadata"))
+        return self.root.mapping("metadata")
 
     @property
-    def spec(self) -> Mapping[str, yaml.Node]:
+    def spec(self) -> YamlMapping:
         """The resource's spec."""
-        return yaml_nodes.mapping(self.root.get("spec"))
+        return self.root.mapping("spec")
 
     @property
     def name(self) -> str:
         """The resource's name, at most as long as Kubernetes allows."""
-        return (yaml_nodes.text(self.metadata.get("name")) or "")[:_LONGEST_NAME]
+        return (self.metadata.text("name") or "")[:_LONGEST_NAME]
 
     @property
     def namespace(self) -> str | None:
         """The namespace, None where the file names none."""
-        name = yaml_nodes.text(self.metadata.get("namespace"))
+        name = self.metadata.text("namespace")
         return name[:_LONGEST_NAME] if name else None
 
     def labelled(self, where: str, key: str) -> str | None:
         """Return one of the `labels` or `annotations`."""
-        return yaml_nodes.text(yaml_nodes.mapping(self.metadata.get(where)).get(key))
+        return self.metadata.text(where, key)
 
 
-def strimzi_resource(root: Mapping[str, yaml.Node], line: int) -> StrimziResource | None:
+def strimzi_resource(root: YamlMapping, line: int) -> StrimziResource | None:
     """Return the resource of a document, None where it is another; raises PropertiesError for versions that are not read."""
-    kind, version = yaml_nodes.text(root.get("kind")), yaml_nodes.text(root.get("apiVersion")) or ""
+    kind, version = root.text("kind"), root.text("apiVersion") or ""
     if kind not in _KINDS or not version.startswith(_GROUP):
         return None
     if version.removeprefix(_GROUP) not in _READ:
@@ -112,16 +111,6 @@ def described_nodes(resources: Sequence[StrimziResource]) -> Iterator[Described]
         yield from nodes
 
 
-def _listeners_of_before(node: yaml.Node | None) -> Iterator[yaml.Node]:
-    """Yield the listeners of a mapping as those of a list."""
-    for name, body in yaml_nodes.mapping(node).items():
-        if name in _OF_BEFORE:
-            written, mark = yaml_nodes.mapping(body), body.start_mark
-            given = dict(zip(("port", "type", "tls"), _OF_BEFORE[name], strict=True)) | {"name": name}
-            pairs = {key: yaml_nodes.scalar(value, mark) for key, value in given.items() if value} | written
-            yield yaml_nodes.mapping_of([(yaml_nodes.scalar(key, mark), value) for key, value in pairs.items()], mark)
-
-
 class _StrimziCluster:
     """One `Kafka` with its node pools."""
 
@@ -131,7 +120,7 @@ class _StrimziCluster:
         self.remarks: list[Remark] = []
         self.refused: list[Property] = []
         self.whole = True  # whether the file has all nodes
-        self.kafka = yaml_nodes.mapping(resource.spec.get("kafka"))
+        self.kafka = resource.spec.mapping("kafka")
         self.namespace = resource.namespace or "default"
         self.version = self._version()
         self.kraft = self._kraft()
@@ -175,7 +164,7 @@ class _StrimziCluster:
         """Note what a resource has of releases before its own."""
         for key in sorted(_OF_POOLS & self.kafka.keys()) if self.kraft else ():
             self._remark(yaml_nodes.line(self.kafka[key]), f"spec.kafka.{key} has no effect: the node pools have theirs")
-        if yaml_nodes.text(self.resource.root.get("apiVersion")) == f"{_GROUP}v1" and not self._at_least(4, 0):
+        if self.resource.root.text("apiVersion") == f"{_GROUP}v1" and not self._at_least(4, 0):
             text = f"Strimzi's releases with {_GROUP}v1 have Kafka 4.0 and later, and refuse {self.version}"
             self._remark(yaml_nodes.line(self.kafka["version"]), text)
 
@@ -186,7 +175,7 @@ class _StrimziCluster:
         self.refused.append(Property("spec.kafka.listeners", text, line))
 
     def _version(self) -> str | None:
-        version = yaml_nodes.text(self.kafka.get("version"))
+        version = self.kafka.text("version")
         if version is not None and not _RELEASE.fullmatch(version):
             self._remark(yaml_nodes.line(self.kafka["version"]), "not judged: spec.kafka.version is not a version")
             return None
@@ -204,7 +193,7 @@ class _StrimziCluster:
         if mode not in {None, "enabled", "disabled"}:
             self._remark(self.resource.line, f"{_MODE} is {mode[:40]}, which is no step of a migration: migration, rollback")
         in_zookeeper = "zookeeper" in self.resource.spec and mode != "enabled"
-        if yaml_nodes.text(self.resource.root.get("apiVersion")) == f"{_GROUP}v1" or not in_zookeeper:
+        if self.resource.root.text("apiVersion") == f"{_GROUP}v1" or not in_zookeeper:
             return True
         if self.version is None:
             text = "spec.kafka.version is not set: judged with ZooKeeper, like Strimzi before 0.46"
@@ -213,8 +202,7 @@ class _StrimziCluster:
         return self._at_least(4, 0)
 
     def _listeners(self) -> tuple[StrimziListener, ...]:
-        node = self.kafka.get("listeners")
-        items = yaml_nodes.items(node) or [*_listeners_of_before(node)]
+        items = strimzi_listeners.listeners_of(self.kafka)
         if len(items) > _MOST_ENTRIES:
             raise PropertiesError(yaml_nodes.line(items[0]), f"has more than {_MOST_ENTRIES} listeners")
         found = tuple(strimzi_listeners.read_listener(item, self._remark, self._refuse) for item in items)
@@ -255,7 +243,7 @@ class _StrimziCluster:
 
     def _has_roles(self, pool: StrimziResource) -> bool:
         """Return whether a pool has a role; notes what the operator refuses."""
-        roles = [yaml_nodes.text(role) for role in yaml_nodes.items(pool.spec.get("roles"))]
+        roles = pool.spec.texts("roles")
         refuses = f"Strimzi refuses node pool {pool.name[:60]}"
         if self.kraft and not roles:
             self._remark(pool.line, f"{refuses}: it has no role")
@@ -264,8 +252,8 @@ class _StrimziCluster:
             self.refused.append(Property("spec.roles", text, pool.line))
         return not self.kraft or bool(roles)
 
-    def _replicas(self, spec: Mapping[str, yaml.Node], line: int) -> int | None:
-        text = yaml_nodes.text(spec.get("replicas")) or ""
+    def _replicas(self, spec: YamlMapping, line: int) -> int | None:
+        text = spec.text("replicas") or ""
         replicas = int(text) if _NUMBER.fullmatch(text) else None
         if replicas is not None and replicas > self.most_nodes:
             raise PropertiesError(line, f"describes more than {_MOST_NODES} nodes")
@@ -281,11 +269,11 @@ class _StrimziCluster:
     def _node(self, number: int, pool_name: str, pool: StrimziResource | None) -> StrimziNode:
         owner = f"{self.resource.name}-{pool_name}"
         spec = pool.spec if pool is not None else self.kafka
-        both = {**self.kafka, **spec}  # what a pool has holds for it
-        heap = yaml_nodes.text(yaml_nodes.mapping(both.get("jvmOptions")).get("-Xmx")) or ""
+        both = YamlMapping(self.kafka | spec)  # what a pool has holds for it
+        heap = both.text("jvmOptions", "-Xmx") or ""
         large = memory.heap_remarks(f"-Xmx{heap}", memory.limit_of_pod(both))
         self.remarks += [remark for remark in large if remark not in self.remarks]
-        roles = {yaml_nodes.text(role) for role in yaml_nodes.items(spec.get("roles"))} if self.kraft else {"broker"}
+        roles = {*spec.texts("roles")} if self.kraft else {"broker"}
         return StrimziNode(
             number=number,
             pod=f"{owner}-{number}",
@@ -349,13 +337,13 @@ class _StrimziCluster:
         storage = yaml_nodes.mapping(node.storage)
         if node.number is None or node.storage is None or not storage:
             return {}
-        if yaml_nodes.text(storage.get("type")) != "jbod":
+        if storage.text("type") != "jbod":
             folders = ["data"]
         else:
-            volumes = yaml_nodes.items(storage.get("volumes"))
+            volumes = storage.sequence("volumes")
             if len(volumes) > _MOST_ENTRIES:
                 raise PropertiesError(yaml_nodes.line(volumes[0]), f"has more than {_MOST_ENTRIES} volumes")
-            folders = [f"data-{yaml_nodes.text(yaml_nodes.mapping(volume).get('id')) or _UNKNOWN_ID}"[:40] for volume in volumes]
+            folders = [f"data-{yaml_nodes.mapping(volume).text('id') or _UNKNOWN_ID}"[:40] for volume in volumes]
         value = ",".join(f"/var/lib/kafka/{folder}/kafka-log{node.number}" for folder in folders)
         return {"log.dirs": Property("log.dirs", value, yaml_nodes.line(node.storage))}
 
@@ -377,16 +365,16 @@ class _StrimziCluster:
 
     def _authorization(self, node: yaml.Node, unknown: set[str]) -> dict[str, Property]:
         settings, line = yaml_nodes.mapping(node), yaml_nodes.line(node)
-        kind = yaml_nodes.text(settings.get("type"))
+        kind = settings.text("type")
         name = _AUTHORIZERS[self.kraft] if kind == "simple" else None
         if kind == "custom":
-            name = yaml_nodes.text(settings.get("authorizerClass"))
+            name = settings.text("authorizerClass")
         if name is None:
             unknown |= {"authorizer.class.name", "super.users"}
             self._remark(line, f"not judged: authorization of type {(kind or 'unknown')[:40]}")
         users = [f"User:CN={self.resource.name}-{component},O=io.strimzi" for component in _COMPONENTS]
         users += ["User:CN=cluster-operator,O=io.strimzi"]
-        users += [f"User:{yaml_nodes.text(user) or ''}" for user in yaml_nodes.items(settings.get("superUsers"))]
+        users += [f"User:{user}" for user in settings.texts("superUsers")]
         values = {"authorizer.class.name": name or "${authorizer}", "super.users": ";".join(users)}
         lines = {"super.users": yaml_nodes.line(settings.get("superUsers") or node)}
         return {key: Property(key, value, lines.get(key, line)) for key, value in values.items()}
@@ -401,8 +389,8 @@ class _StrimziCluster:
 
 def _ids_of(pool: StrimziResource) -> tuple[int, ...]:
     """Return the node IDs that a pool has already."""
-    status = yaml_nodes.mapping(pool.root.get("status"))
-    texts = islice((yaml_nodes.text(item) or "" for item in yaml_nodes.items(status.get("nodeIds"))), _MOST_NODES)
+    status = pool.root.mapping("status")
+    texts = islice(status.texts("nodeIds"), _MOST_NODES)
     return tuple(sorted({int(text) for text in texts if _NUMBER.fullmatch(text)}))
 
 

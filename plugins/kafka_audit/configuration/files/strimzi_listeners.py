@@ -11,6 +11,7 @@ import yaml
 
 from kafka_audit.configuration.files import yaml_nodes
 from kafka_audit.configuration.files.java import Property
+from kafka_audit.configuration.files.yaml_nodes import YamlMapping
 
 CONTROL_PLANE, REPLICATION = "CONTROLPLANE-9090", "REPLICATION-9091"
 _NAME = re.compile(r"[a-z0-9]{1,11}")
@@ -25,6 +26,9 @@ _OF_TYPES = {
     "annotations": ("nodeport", "loadbalancer", "cluster-ip", *_WITH_NAMES),
 }
 """Fields of a listener's bootstrap and of its brokers, and the types that may have them: `ListenersValidator` of Strimzi."""
+
+_OF_BEFORE = {"plain": ("9092", "internal", "false"), "tls": ("9093", "internal", "true"), "external": ("9094", "", "true")}
+"""Listeners of resources before Strimzi 0.22, by their key: port, type, and whether they have TLS."""
 
 _TYPES = ("internal", "cluster-ip", "loadbalancer", "nodeport", "route", *_WITH_HOSTS)
 _TLS_PORT = "443"
@@ -60,8 +64,8 @@ class StrimziListener:
     protocol: str
     settings: tuple[Property, ...]
     unknown: frozenset[str]
-    configuration: Mapping[str, yaml.Node]
-    brokers: Mapping[str, Mapping[str, yaml.Node]]  # of the configuration, by node ID
+    configuration: YamlMapping
+    brokers: Mapping[str, YamlMapping]  # of the configuration, by node ID
     line: int
 
     @property
@@ -80,11 +84,23 @@ class NodeListeners:
     control_plane_advertised: bool
 
 
+def listeners_of(kafka: YamlMapping) -> list[yaml.Node]:
+    """Return the listeners of `spec.kafka`, those of a mapping as in a list."""
+    found = kafka.sequence("listeners")
+    for name, body in kafka.mapping("listeners").items():
+        if name in _OF_BEFORE:
+            written, mark = yaml_nodes.mapping(body), body.start_mark
+            given = dict(zip(("port", "type", "tls"), _OF_BEFORE[name], strict=True)) | {"name": name}
+            pairs = {key: yaml_nodes.scalar(value, mark) for key, value in given.items() if value} | written
+            found.append(yaml_nodes.mapping_of([(yaml_nodes.scalar(key, mark), value) for key, value in pairs.items()], mark))
+    return found
+
+
 def read_listener(node: yaml.Node, remark: Callable[[int, str], None], refuse: Callable[[int, str], None]) -> StrimziListener:
     """Return a listener; `remark` gets the line and what lint does not judge, `refuse` what the operator refuses."""
     entry, line = yaml_nodes.mapping(node), yaml_nodes.line(node)
-    name, port = (yaml_nodes.text(entry.get("name")) or "")[:_LONGEST], yaml_nodes.text(entry.get("port")) or ""
-    kind = yaml_nodes.text(entry.get("type")) or ""
+    name, port = (entry.text("name") or "")[:_LONGEST], entry.text("port") or ""
+    kind = entry.text("type") or ""
     shown = f"listener {name[:40]}"
     if not _NAME.fullmatch(name):
         refuse(line, f"{shown}: a name has at most 11 characters of a-z and 0-9")
@@ -92,21 +108,21 @@ def read_listener(node: yaml.Node, remark: Callable[[int, str], None], refuse: C
         remark(line, f"not judged: {shown} without a port")
         port = "${port}"
     elif int(port) < _FIRST_PORT or int(port) in _RESERVED:
-        refuse(yaml_nodes.line(entry["port"]), f"{shown}: port {port} is reserved, as are all below {_FIRST_PORT}")
+        refuse(entry.line("port"), f"{shown}: port {port} is reserved, as are all below {_FIRST_PORT}")
     if kind not in _TYPES:
         remark(line, f"not judged: {shown} of type {kind[:40] or 'unknown'}")
-    configuration = yaml_nodes.mapping(entry.get("configuration"))
-    entries = [yaml_nodes.mapping(item) for item in yaml_nodes.items(configuration.get("brokers"))]
-    brokers = {yaml_nodes.text(override.get("broker")) or "": override for override in reversed(entries)}
-    tls = yaml_nodes.text(entry.get("tls")) in _TRUE
-    if kind in _WITH_NAMES and yaml_nodes.text(entry.get("tls")) is not None and not tls:
-        refuse(yaml_nodes.line(entry["tls"]), f"{shown}: the type {kind} needs TLS")
-    for part in (yaml_nodes.mapping(configuration.get("bootstrap")), *entries) if kind in _TYPES else ():
+    configuration = entry.mapping("configuration")
+    entries = configuration.mappings("brokers")
+    brokers = {override.text("broker") or "": override for override in reversed(entries)}
+    tls = entry.text("tls") in _TRUE
+    if kind in _WITH_NAMES and entry.text("tls") is not None and not tls:
+        refuse(entry.line("tls"), f"{shown}: the type {kind} needs TLS")
+    for part in (configuration.mapping("bootstrap"), *entries) if kind in _TYPES else ():
         for field, types in _OF_TYPES.items():
-            if (yaml_nodes.text(part.get(field)) or yaml_nodes.mapping(part.get(field))) and kind not in types:
-                refuse(yaml_nodes.line(part[field]), f"{shown}: the type {kind} has no {field}")
+            if (part.text(field) or part.mapping(field)) and kind not in types:
+                refuse(part.line(field), f"{shown}: the type {kind} has no {field}")
     identifier = f"{name}-{port}".lower()
-    auth = _Authentication(yaml_nodes.mapping(entry.get("authentication")), identifier, line)
+    auth = _Authentication(entry.mapping("authentication"), identifier, line)
     if auth.unread is not None:
         remark(line, f"not judged: {shown} has authentication of type {auth.unread}")
     sasl = "SASL_" if auth.sasl else ""
@@ -140,14 +156,12 @@ def repeated(listeners: Sequence[StrimziListener]) -> Iterator[tuple[int, str]]:
 class _Authentication:
     """The `authentication` of a listener."""
 
-    def __init__(self, entry: Mapping[str, yaml.Node], identifier: str, line: int) -> None:
-        self.type = (yaml_nodes.text(entry.get("type")) or "unknown")[:40] if entry else None
+    def __init__(self, entry: YamlMapping, identifier: str, line: int) -> None:
+        self.type = (entry.text("type") or "unknown")[:40] if entry else None
         self.own = f"listener.name.{identifier}."
         self.line = line
-        self.sasl = self.type in {"scram-sha-512", "oauth"} or (
-            self.type == "custom" and yaml_nodes.text(entry.get("sasl")) in _TRUE
-        )
-        self.given = [key for key in yaml_nodes.mapping(entry.get("listenerConfig")) if len(key) < _LONGEST]
+        self.sasl = self.type in {"scram-sha-512", "oauth"} or (self.type == "custom" and entry.text("sasl") in _TRUE)
+        self.given = [key for key in entry.mapping("listenerConfig") if len(key) < _LONGEST]
 
     @property
     def unread(self) -> str | None:
@@ -210,7 +224,7 @@ def listener_settings(node: StrimziNode, listeners: Sequence[StrimziListener], a
 
 def _address(node: StrimziNode, listener: StrimziListener, namespace: str) -> tuple[str, str]:
     """Return the host and port that a node advertises; what Kubernetes assigns is a placeholder."""
-    given, own = listener.configuration, listener.brokers.get(str(node.number), {})
+    given, own = listener.configuration, listener.brokers.get(str(node.number), YamlMapping())
     if node.number is None and listener.brokers:
         return "${advertisedHost}", "${advertisedPort}"
     host = _given(own, "advertisedHost") or _rendered(_given(given, "advertisedHostTemplate"), node)
@@ -219,9 +233,7 @@ def _address(node: StrimziNode, listener: StrimziListener, namespace: str) -> tu
     return host or assigned_host, port or assigned_port
 
 
-def _assigned_address(
-    node: StrimziNode, listener: StrimziListener, own: Mapping[str, yaml.Node], namespace: str
-) -> tuple[str, str]:
+def _assigned_address(node: StrimziNode, listener: StrimziListener, own: YamlMapping, namespace: str) -> tuple[str, str]:
     named = _given(own, "host") or _rendered(_given(listener.configuration, "hostTemplate"), node)
     match listener.type:
         case "internal":
@@ -244,8 +256,8 @@ def _domain(listener: StrimziListener) -> str:
     return ".cluster.local" if _given(listener.configuration, "useServiceDnsDomain") in _TRUE else ""
 
 
-def _given(entry: Mapping[str, yaml.Node], key: str) -> str | None:
-    text = yaml_nodes.text(entry.get(key))
+def _given(entry: YamlMapping, key: str) -> str | None:
+    text = entry.text(key)
     return None if text is None else text if len(text) <= _LONGEST else "${long}"
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 import yaml
 
 from kafka_audit.configuration.files import yaml_nodes
+from kafka_audit.configuration.files.yaml_nodes import YamlMapping
 
 _LONGEST = 500
 _FALSE = ("", "0", "false", "False", "FALSE")
@@ -17,21 +18,17 @@ MOST_NODES = 1_000
 class Values:
     """The values of a file; a path is `listeners.client.name`."""
 
-    root: Mapping[str, yaml.Node] = field(repr=False)
+    root: YamlMapping = field(repr=False)
     defaults: Mapping[str, str] = field(repr=False)
     first_line: int
 
     def node(self, path: str) -> yaml.Node | None:
         """Return the value of a path, None where the file has none."""
-        *parents, last = path.split(".")
-        found = self.root
-        for parent in parents:
-            found = yaml_nodes.mapping(found.get(parent))
-        return found.get(last)
+        return self.root.node(*path.split("."))
 
     def text(self, path: str) -> str:
         """Return a scalar; the chart's default if the file does not set it."""
-        text = yaml_nodes.text(self.node(path))
+        text = self.root.text(*path.split("."))
         return self.defaults.get(path, "") if text is None else text[:_LONGEST]
 
     def has(self, path: str) -> bool:
@@ -43,9 +40,9 @@ class Values:
         """Return the line of the first path that the file sets, else the first line of the values."""
         return next((yaml_nodes.line(node) for path in paths if (node := self.node(path)) is not None), self.first_line)
 
-    def entries(self, path: str) -> dict[str, yaml.Node]:
+    def entries(self, path: str) -> YamlMapping:
         """Return the entries of a mapping."""
-        return yaml_nodes.mapping(self.node(path))
+        return self.root.mapping(*path.split("."))
 
     def number(self, path: str) -> int | None:
         """Return a whole number, None where the value is none, or is larger than any chart needs."""

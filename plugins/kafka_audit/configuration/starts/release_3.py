@@ -3,13 +3,7 @@
 from kafka_audit.configuration.starts import groups, roles, rules
 from kafka_audit.configuration.starts.config import BROKER, NODE, Config, config_error, require
 from kafka_audit.configuration.starts.listening import CONTROLLERS, Listening3
-from kafka_audit.configuration.starts.protocol_versions import (
-    INTER_BROKER_VERSION,
-    Version,
-    codec_fits,
-    format_fits,
-    version,
-)
+from kafka_audit.configuration.starts.protocol_versions import INTER_BROKER_VERSION, Version, codec_fits, format_fits, version
 
 AUTHORIZER = "authorizer.class.name"
 MIGRATION = "zookeeper.metadata.migration.enable"

@@ -10,7 +10,6 @@ from kafka_audit.model import quoting
 from kafka_audit.model.commands import Line, command
 from kafka_audit.model.quorum import majority
 from kafka_audit.model.report import PlannedChange, report_json
-from kafka_audit.model.tables import BrokerView
 from kafka_audit.model.text import counted, listing
 from kafka_audit.report import remedies
 
@@ -46,10 +45,9 @@ class StepCommands:
         """
         left_out = frozenset(without)
         staying = sorted(facts.voters.keys() - left_out, key=lambda node: (node != facts.leader, node in facts.late, node))
-        asked = sorted(row.address for row in facts.view.newest(BrokerView))
         self._tools = Tools.of(facts.view) if release is None else replace(Tools.of(facts.view), release=release)
         self._cluster = facts.view.snapshot.cluster
-        self._broker = asked[0] if asked else "BROKER:9092"
+        self._broker = self._tools.server
         self._controller = facts.address(staying[0]) if staying else "CONTROLLER:9093"
 
     def __call__(self, template: str, **values: object) -> Line:

@@ -8,6 +8,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from kafka_audit.cluster.features import KRAFT_VERSION
+from kafka_audit.cluster.processes import Processes
 from kafka_audit.compare.addresses import is_among
 from kafka_audit.migration.items import HeadedItem
 from kafka_audit.migration.quorum.facts import QuorumFacts, files_are_read, gate_item, size_is_safe, voters_follow
@@ -220,6 +221,17 @@ def _leaving_voter(facts: QuorumFacts, change: VoterChange) -> Iterator[HeadedIt
     if facts.voters[node].directory_id is None:
         message = f"Cannot determine the directory id of voter {node}, which its removal names"
         yield gate_item("not_known", "KA214", resource, message, "Needed: DescribeQuorum version 2 (Kafka 3.9)")
+    if node in facts.late and not facts.view.derived(Processes).is_gone(node):
+        message = (
+            f"The process of controller {node} may still run: it does not follow, and is not seen to have ended. If it goes on "
+            "as it is removed, the leader may end by a fatal fault (`Unexpected acknowledgement from non-voter`, seen with 4.4.0)"
+        )
+        is_asked = any(read.observer.startswith("controller@") for read in facts.view.last_reads)
+        if is_asked or facts.view.reads.of_logs.get(node):
+            yield gate_item("blockers", "KA214", resource, message, f"End it first: `kill -9` on the host of controller {node}.")
+        else:
+            needs = "Needed: `controllers` in the cluster file, so that this worker asks it, or its server.log in `logs`"
+            yield gate_item("not_known", "KA214", resource, message, needs)
     if node not in facts.late and facts.joins_by_itself(node) and change.following < majority(change.size + 1):
         message = f"Controller {node} joins again by itself, and cannot be stopped first: the others are no majority"
         remedy = "Set controller.quorum.auto.join.enable=false in its file and restart it, then remove it."

@@ -92,6 +92,32 @@ class QuotaUser(Row, filled_by=("zookeeper /config/users quotas", "DescribeClien
     user: str
 
 
+class Quota(Row, filled_by=("zookeeper /config quotas", "DescribeClientQuotas limits")):
+    """A limit of a user, a client id, both, or an address; with ZooKeeper, none that a user has for single client ids alone.
+
+    A name is null if the limit is not of one, and `DEFAULT` for all that have no limit of their own.
+    """
+
+    user: str | None
+    client_id: str | None
+    address: str | None
+    key: str  # one of LIMITS
+    limit: float
+
+
+DEFAULT = "<default>"
+LIMITS = frozenset(
+    {
+        "producer_byte_rate",
+        "consumer_byte_rate",
+        "request_percentage",
+        "controller_mutation_rate",
+        "connection_creation_rate",
+    }
+)
+"""The keys of a quota (KIP-13, KIP-124, KIP-599, KIP-612)."""
+
+
 class ScramUser(Row, filled_by=("zookeeper /config/users", "DescribeUserScramCredentials")):
     """A name below /config/users with a SCRAM credential; the decoder drops salts and keys."""
 

@@ -78,28 +78,36 @@ def keeps(found: Answer) -> Iterator[str]:
         kind = "controllers" if found.quorum.kind == "kraft" else "ZooKeeper servers"
         needed = f"{counted(found.quorum.majority, 'is', 'are')} needed"
         yield f"{found.quorum.left} of {found.quorum.voters} {kind} are left; {needed}"
+    elif not (found.loss.brokers or found.loss.disks):
+        yield "it has no vote"
 
 
 def stops(found: Answer) -> Iterator[str]:
     """Yield every reason for which the loss is not safe."""
+    return (reason for _, reason in reasons(found))
+
+
+def reasons(found: Answer) -> Iterator[tuple[str, str]]:
+    """Yield them, each after what it is about: partitions, brokers, the quorum, entries or the controller."""
     if found.none_left:
-        yield "no broker would be left"
+        yield "brokers", "no broker would be left"
     for kind in topics.UNSAFE:
         if kind in found.effects:
-            yield f"{found.effects[kind].text} {_BECOMES[kind]}"
+            yield topics.PARTITIONS, f"{found.effects[kind].text} {_BECOMES[kind]}"
     quorum = found.quorum
     if quorum.elects is False and quorum.lost:
         kind = "controllers" if quorum.kind == "kraft" else "ZooKeeper servers"
         left = f"{quorum.left} of {quorum.voters} {kind}" if quorum.left else f"no {kind.removesuffix('s')}"
         if quorum.left >= quorum.majority:
-            yield f"{left} would be left, which do not reach each other to elect a leader"
+            yield "quorum", f"{left} would be left, which do not reach each other to elect a leader"
         else:
-            yield f"{left} would be left; {counted(quorum.majority, 'is', 'are')} needed"
+            yield "quorum", f"{left} would be left; {counted(quorum.majority, 'is', 'are')} needed"
     for entry in found.entry_points:
         if entry.closed:
-            yield f"{_entry(entry.kind, entry.name)} would have no broker left"
+            yield "entries", f"{_entry(entry.kind, entry.name)} would have no broker left"
     for candidate in found.controller.cut:
-        yield f"if node {candidate.node} becomes the controller, {brokers(candidate.unreached)} would get no updates"
+        them = brokers(candidate.unreached)
+        yield "controller", f"if node {candidate.node} becomes the controller, {them} would get no updates"
 
 
 def _entry(kind: str, name: str) -> str:
@@ -120,11 +128,11 @@ def ways_with_commands(found: Answer, view: ClusterView) -> Sequence[tuple[str, 
 
 
 def _said(way: Way) -> str:
-    number, has = counted(way.partitions, "partition"), "it has" if len(way.brokers) == 1 else "they have"
+    number, has = way.number, "it has" if len(way.brokers) == 1 else "they have"
     return {
         ways.START: f"Start {brokers(way.brokers)}: {has} copies of {number} that a loss stops",
         ways.REJOIN: f"See why {brokers(way.brokers)} can run without a registration: {has} copies of {number} that a loss stops",
-        ways.WAIT: f"Wait until {brokers(way.brokers)} {'is' if len(way.brokers) == 1 else 'are'} in sync in {number}",
+        ways.WAIT: f"Bring {brokers(way.brokers)} back in sync in {number}: wait for a catch-up, or repair what prevents it",
         ways.REACH: f"Repair the connections to {brokers(way.brokers)}: {number} would need them",
         ways.MORE_REPLICAS: f"Add replicas to {number}: all that exist are in sync",
         ways.FEWER_AT_ONCE: f"Stop fewer at once: {number} lose{'s' if way.partitions == 1 else ''} too many copies together",

@@ -1,7 +1,7 @@
 """Brokers that are unregistered, disks that are formatted, and znodes that are deleted."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from kafka_audit.cluster.held_up_by import all_waiting_known, waiting_for
 from kafka_audit.cluster.processes import Process, Processes, ProcessState
@@ -9,8 +9,10 @@ from kafka_audit.cluster.view import ClusterView
 from kafka_audit.differences.tables import DeletedTopic
 from kafka_audit.faults.vote_edges import VoteEdges
 from kafka_audit.model.quorum import REQUESTS
+from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.tables import BrokerApi, Reassignment
 from kafka_audit.model.text import brokers, clean, counted
+from kafka_audit.says.log_faults import with_values
 from kafka_audit.what_if import topics
 from kafka_audit.what_if.answer import Answer
 from kafka_audit.what_if.losses import PartyLoss
@@ -21,6 +23,7 @@ from kafka_audit.what_if.ways import FEWER_AT_ONCE, MORE_REPLICAS, REACH, REJOIN
 
 _REGISTERED = re.compile(r"/brokers/ids/([0-9]{1,10})")
 _DUAL = frozenset({"dual write", "brokers change", "brokers changed", "not finalised"})
+_WITH_DISK = frozenset({ProcessState.RUNS, ProcessState.HUNG, ProcessState.STARTING, ProcessState.RECOVERING})
 _LEAST_VOTERS = 3
 """Of a quorum that can lose one."""
 _FINISHED, _NO_CONTROLLER, _PREPARED, ROLLED_BACK = "finished", "no controller", "prepared", "rolled back"
@@ -82,12 +85,17 @@ def _lists_fenced(view: ClusterView) -> bool:
 
 
 def is_down(view: ClusterView, node: int) -> bool:
-    """Return whether a broker serves nothing: it is not registered, does not answer, and does not fetch the metadata log."""
-    return node not in view.controller_nodes and not still_runs(view, node) and view.gap("brokers") is None
+    """Return whether a node serves nothing.
+
+    A broker is then not registered, does not answer, and does not fetch the metadata log; a controller is behind in that log.
+    """
+    if node in view.controller_nodes:
+        return node in view.quorum.now.late or view.derived(Processes).is_gone(node)
+    return not still_runs(view, node) and view.gap("brokers") is None
 
 
 def hangs(view: ClusterView, node: int) -> bool:
-    """Return whether such a broker came up once, and still holds its port."""
+    """Return whether such a node came up once, and still holds its port."""
     return is_down(view, node) and _process(view, node).state is ProcessState.HUNG
 
 
@@ -96,18 +104,73 @@ def _process(view: ClusterView, node: int) -> Process:
     return Process(node=node, state=ProcessState.UNKNOWN) if found is None else found
 
 
-def downtime(view: ClusterView, node: int) -> Iterator[Objection]:
-    """Yield what the end or the start of a broker means that serves nothing now."""
-    process, who = _process(view, node), f"broker {node}"
-    if process.state is ProcessState.HUNG:
+def downtime(view: ClusterView, node: int, *, starts: bool) -> Iterator[Objection]:
+    """Yield what the end or the start of a node means that serves nothing now."""
+    process, who = _process(view, node), view.party(node)
+    if process.state is ProcessState.NEVER_STARTED and not starts:
+        why = f"nothing shows that there is a {who}: it is not registered, and has no log where the others have theirs"
+        yield not_now(why, "nothing: there is nothing to stop")
+    elif process.state is ProcessState.HUNG:
         yield costs(f"{process.sentence(who)}. It does not end by a soft stop, and serves nothing now", "")
     elif process.state in {ProcessState.STARTING, ProcessState.RECOVERING}:
         yield not_now(f"{process.sentence(who)}: a restart begins anew", f"the end of its start ({who})")
     elif process.accepts:
         what = f"whether {who} hangs or is still starting: it takes connections and answers nothing"
         yield unknown_whether(what, process.needs or f"server.log of {who}")
-    else:
+    elif node in view.controller_nodes and not view.derived(Processes).is_gone(node):
+        what = f"whether {who} hangs or is cut off: it does not follow, and its process is not seen to have ended"
+        yield unknown_whether(what, "`ps -o pid,stat,etime PID` on its host; one that hangs ends by `kill -9` alone")
+    elif not starts:
         yield costs(f"{who} is down already; nothing more is lost", "")
+
+
+def refused_start(view: ClusterView, node: int) -> Iterator[Objection]:
+    """Yield why a start of a node fails as its last one did, by the log of that; and that this log was not read."""
+    process, who = _process(view, node), view.party(node)
+    if process.state in {ProcessState.REFUSED, ProcessState.LOOPS}:
+        waits = f"{_repair(process)}. Only a start shows whether that suffices: start it by hand then"
+        yield not_now(process.sentence(who), waits)
+    elif not still_runs(view, node):
+        yield from _log_unread(view, node, "whether its last start was refused")
+
+
+def _repair(process: Process) -> str:
+    """Return the first step that repairs what ended a process."""
+    steps = process.fault.steps if process.fault else ()
+    first = next((step[kind] for step in steps for kind in ("quick", "lasting") if kind in step), "its repair (KA116).")
+    return with_values(first, {key: clean(value) for key, value in process.values.items()}).rstrip(".")
+
+
+def _log_unread(view: ClusterView, node: int, what: str) -> Iterator[Objection]:
+    reads = view.reads.of_logs.get(node, ())
+    failed = [read for read in reads if read.outcome == "failed"]
+    if failed and not any(read.outcome == "answered" for read in reads):
+        yield unknown_whether(f"{what}: {failed[0].error}", failed[0].needs or f"server.log of {view.party(node)}")
+
+
+def without_zookeeper(view: ClusterView) -> Iterator[Objection]:
+    """Yield that no ZooKeeper answers: a broker that stops or starts then stays out of the cluster."""
+    reads = (read for read in view.last_reads if read.observer == "zookeeper" and read.outcome == "failed")
+    failed = [read for read in reads if read.failure is ReadFailure.TIMEOUT or read.failure.layer == "tcp"]
+    if failed and not view.kraft and not view.zookeeper_read:
+        why = f"ZooKeeper does not answer ({failed[0].error}): without it no broker starts, and no leader moves"
+        yield not_now(why, f"an answer of ZooKeeper{f' at {clean(failed[0].target)}' if failed[0].target else ''}")
+
+
+def without_controller(view: ClusterView, node: int) -> Iterator[Objection]:
+    """Yield that a broker does not follow the controllers, without which neither its start nor its stop ends (KRaft)."""
+    if not view.kraft or node not in view.known_brokers:
+        return
+    gap = quorum_gap(view)
+    if gap is not None:
+        yield unknown_whether(f"whether broker {node} reaches the controllers: {gap.what}", gap.needs)
+    elif node in view.quorum.now.late and view.views_of(node):
+        # A start ends after initial.broker.registration.timeout.ms; a stop asks the controller for its leave, without a limit.
+        why = f"broker {node} runs and does not follow the metadata log: without a controller no stop ends, and no start"
+        waits = (
+            f"a connection from broker {node} to the controllers. Without it `kill -9` alone ends it, and it recovers its logs"
+        )
+        yield not_now(why, waits)
 
 
 def stopping(view: ClusterView, loss: Answer) -> Iterator[Objection]:
@@ -115,36 +178,35 @@ def stopping(view: ClusterView, loss: Answer) -> Iterator[Objection]:
     last, alone = (loss.effects.get(kind, topics.NONE) for kind in (topics.LAST_COPY, topics.AT_RISK))
     if last.partitions:
         why = f"{last.text} would have one copy in sync: a replica of each is out of sync or cut off already"
-        yield not_now(why, "; ".join(map(waits_for, ways(view, loss.loss, last.rows))) or "these replicas to be in sync")
+        yield not_now(why, "; ".join(map(waits_for, ways(view, loss.loss, [last]))) or "these replicas to be in sync")
     elif alone.partitions:
         lost = "what a second failure takes until it is in sync again"
         yield costs(f"{counted(alone.partitions, 'partition has', 'partitions have')} one copy in sync without it", lost)
 
 
-def waits_of_loss(loss: Answer) -> Iterator[str]:
-    """Yield what a step waits for that a loss stands against."""
-    yield from map(waits_for, loss.ways)
-    quorum = loss.quorum
-    if quorum.elects is False and quorum.lost:
-        more = counted(_LEAST_VOTERS - quorum.voters, "more voter")
-        those = "the others of the quorum to run and to reach each other"
-        yield those if quorum.voters >= _LEAST_VOTERS else f"{more} in the quorum"
-    if loss.none_left or any(entry.closed for entry in loss.entry_points):
-        yield "another broker at these addresses" if not loss.none_left else "another broker that runs"
-    if loss.controller.cut:
-        yield "the repair of these paths"
+def waits_of_loss(loss: Answer) -> Mapping[str, str]:
+    """Return what a step waits for that a loss stands against, by what each of its reasons is about."""
+    short = loss.quorum.voters < _LEAST_VOTERS
+    more = f"{counted(_LEAST_VOTERS - loss.quorum.voters, 'more voter')} in the quorum" if short else ""
+    return {
+        topics.PARTITIONS: "; ".join(map(waits_for, loss.ways)),
+        "brokers": "another broker that runs",
+        "quorum": more or "the others of the quorum to run and to reach each other",
+        "entries": "another broker that they reach",
+        "controller": "the repair of these paths",
+    }
 
 
 def waits_for(way: Way) -> str:
     """Return what one way to more copies waits for."""
-    those, number = brokers(way.brokers), counted(way.partitions, "partition")
+    those = brokers(way.brokers)
     return {
-        START: f"{those} to run ({number} would otherwise have one copy or none)",
-        REJOIN: f"the registration of {those}, with copies of {number}",
-        WAIT: f"{those} to be in sync in {number}",
-        REACH: f"{those} to be reached by clients and brokers, in {number}",
-        MORE_REPLICAS: f"one more replica of {number}, such as of {clean(way.topic)}",
-        FEWER_AT_ONCE: f"the others of {number}, one after the other",
+        START: f"{those} to run",
+        REJOIN: f"the registration of {those}",
+        WAIT: f"{those} to be in sync",
+        REACH: f"{those} to be reached by clients and brokers",
+        MORE_REPLICAS: f"one more replica of {way.number}, such as of {clean(way.topic)}",
+        FEWER_AT_ONCE: f"the others of {way.number}, one after the other",
     }[way.kind]
 
 
@@ -161,10 +223,7 @@ def formatting(view: ClusterView, broker: int, loss: Answer) -> Iterator[Objecti
     for question in loss.not_known:
         if question.decides:
             yield unknown_whether(question.what, question.needs)
-    if still_runs(view, broker):
-        yield not_now(
-            f"node {broker} runs, and its disk is in use", f"its end: `kafka-audit may {view.snapshot.cluster} stop {broker}`"
-        )
+    yield from _whose_disk(view, broker)
     if broker in view.quorum.now.voters:
         yield from _voter(view, broker)
     risk = loss.effects.get(topics.AT_RISK, topics.NONE).partitions
@@ -172,6 +231,29 @@ def formatting(view: ClusterView, broker: int, loss: Answer) -> Iterator[Objecti
         yield costs(
             f"{counted(risk, 'partition')} have one copy until broker {broker} has copied them", "all of them, if that copy fails"
         )
+
+
+def _whose_disk(view: ClusterView, node: int) -> Iterator[Objection]:
+    """Yield that a node runs or hangs, with its disk; and what ended it, where an empty disk does not repair that."""
+    process, who, runs = _process(view, node), view.party(node), still_runs(view, node)
+    all_read = not view.gap("topics") and not view.gap("brokers")
+    ended, fault = process.state in {ProcessState.REFUSED, ProcessState.LOOPS, ProcessState.ENDED}, process.fault
+    if runs or process.accepts or process.state in _WITH_DISK:
+        why = f"node {node} runs" if runs else process.sentence(who)
+        yield not_now(f"{why}, and its disk is in use", f"its end: `kafka-audit may {view.snapshot.cluster} stop {node}`")
+    elif ended and fault is None:
+        what = f"whether an empty disk repairs it: {process.sentence(who)}, and no fault that is known is in its log"
+        yield unknown_whether(what, f"the end of the log of {who}")
+    elif ended and fault is not None and not fault.empties:
+        forbidden = (with_values(step["do_not"], process.values) for step in fault.steps if "do_not" in step)
+        yield not_now(f"{process.sentence(who)}. {next(forbidden, 'An empty disk does not repair it')}", _repair(process))
+    elif node in view.controller_nodes and not view.derived(Processes).is_gone(node):
+        yield unknown_whether(f"whether {who} still runs: {process.error}", process.needs or f"a look at {who}")
+    elif not view.kraft and (process.state is ProcessState.NEVER_STARTED or (all_read and node not in view.known_brokers)):
+        waits = "nothing: with ZooKeeper a new broker makes its log dirs itself"
+        yield not_now(f"nothing shows that there is a {who}", waits)
+    else:
+        yield from _log_unread(view, node, f"why {who} is down, and whose disk it has")
 
 
 def _voter(view: ClusterView, node: int) -> Iterator[Objection]:
@@ -210,6 +292,8 @@ def znode_deletion(  # noqa: C901, PLR0912 -- a branch for each kind of znode
                 f"broker {registered[1]} runs and stays out of the cluster until its restart",
                 "its leaders and replicas until then",
             )
+        elif int(registered[1]) not in view.unlisted:
+            yield _no_znode(path)
     elif phase in _DUAL and (path in REQUESTS or path.startswith("/admin/delete_topics/")):
         yield costs(
             "a KRaft controller leads, and does not read it", "what it asks for, which a broker would do after a rollback"
@@ -217,6 +301,8 @@ def znode_deletion(  # noqa: C901, PLR0912 -- a branch for each kind of znode
     elif path == "/admin/reassign_partitions":
         if view.newest(Reassignment):
             yield not_now("partitions are being reassigned", "its end, or `kafka-reassign-partitions.sh --cancel`")
+        else:
+            yield _no_znode(path)
     elif path.startswith("/admin/delete_topics/"):
         topic = path.removeprefix("/admin/delete_topics/")
         if any(row.topic == topic for row in view.differences.of(DeletedTopic)):
@@ -224,12 +310,18 @@ def znode_deletion(  # noqa: C901, PLR0912 -- a branch for each kind of znode
                 f"topic {clean(topic)} is half deleted, and would be again there without records",
                 "the end of its deletion (KA610)",
             )
+        else:
+            yield _no_znode(path)
     elif path in _REBUILT or path.startswith(_REBUILT_BELOW):
         yield costs("Kafka writes it when it needs it", "nothing")
     else:
         yield never(
             "brokers and controller use it, or it is not one of Kafka's that can be made again", f"what is in {clean(path)}"
         )
+
+
+def _no_znode(path: str) -> Objection:
+    return not_now(f"ZooKeeper has no znode {clean(path)}", "nothing: there is nothing to delete")
 
 
 _OF_KAFKA = frozenset({
@@ -259,7 +351,9 @@ def _controller(view: ClusterView, phase: str | None) -> Iterator[Objection]:
         return
     if phase == _NO_CONTROLLER:
         return  # as the rollback of a migration asks for it
-    if view.controller is not None:
+    if view.controller is None:
+        yield _no_znode("/controller")
+    else:
         loss = PartyLoss(names=(f"broker:{view.controller}",), brokers=frozenset({view.controller}))
         move = controller_move(view, loss)
         for candidate in move.cut:
@@ -268,4 +362,5 @@ def _controller(view: ClusterView, phase: str | None) -> Iterator[Objection]:
             )
         for question in move.not_known:
             yield unknown_whether(question.what, question.needs)
-        yield costs("another broker is elected, which takes seconds", "changes of leaders until then")
+        again = f"a broker is elected, which takes seconds; it may be broker {view.controller} again"
+        yield costs(again, "changes of leaders until then")

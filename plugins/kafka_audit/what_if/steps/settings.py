@@ -201,7 +201,7 @@ def _min_isr(view: ClusterView, change: _SettingChange, factor: int, fewest: int
         why = (
             f"{fewest} of {counted(factor, 'replica')} of a partition of {change.where} are in sync: acks=all is refused at once"
         )
-        yield not_now(why, f"{needed} in-sync replicas of each partition")
+        yield not_now(why, f"{counted(needed, 'in-sync replica')} of each partition")
     elif after == factor > 1:
         yield costs(
             f"KA605 fails after this: each restart of a broker refuses acks=all writes to {change.where}",

@@ -1,13 +1,16 @@
 """Topics that are deleted, and partitions that get other replicas."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from kafka_audit.cluster.coordinators import lists_all_groups
 from kafka_audit.cluster.cordons import CORDONED, cordoned
+from kafka_audit.cluster.processes import Processes, ProcessState
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.differences.tables import DeletedTopic, TopicPlacement
+from kafka_audit.model import quoting
+from kafka_audit.model.commands import Line
 from kafka_audit.model.errors import UsageError
 from kafka_audit.model.tables import GroupMember, OldTransaction, Reassignment, TopicEnd
 from kafka_audit.model.text import brokers, clean, counted, listing
@@ -29,8 +32,8 @@ _WITHOUT_MEMBERS, _ASSIGNED = frozenset({"Empty", "Dead"}), frozenset({"Stable",
 _MOST_BYTES, _ANY_DIR, _MOST_MOVES = 16 * 1024 * 1024, "any", 200_000
 
 
-def deletion(view: ClusterView, topic: str) -> Iterator[Objection]:
-    """Yield what stands against the deletion of a topic."""
+def deletion(view: ClusterView, topic: str, run: Callable[..., Line]) -> Iterator[Objection]:
+    """Yield what stands against the deletion of a topic; `run` makes a command of a template that names {broker}."""
     name = clean(topic)
     if (kept := keeper(topic)) is not None:
         yield never(f"{name} keeps {kept}", kept)
@@ -47,10 +50,17 @@ def deletion(view: ClusterView, topic: str) -> Iterator[Objection]:
     gone = sorted({broker for row in rows for broker in row.replicas} - view.brokers.keys() - view.unlisted)
     if gap := [*unread(view, "brokers", "which brokers run")]:
         yield from gap
+    elif gone and view.kraft:
+        back = "it is" if len(gone) == 1 else "they are"
+        yield costs(f"the controller deletes it at once; the files on {brokers(gone)} go when {back} back in service", "")
     elif gone:
+        unseen = {node for node, one in view.derived(Processes).all.items() if one.state is ProcessState.NEVER_STARTED}
         why = f"{brokers(gone)}, with replicas of {name}, {'is' if len(gone) == 1 else 'are'} down"
-        yield not_now(f"{why}: the deletion ends when {'it is' if len(gone) == 1 else 'they are'} back", f"{brokers(gone)}")
-    yield from _readers(view, topic)
+        if unseen.issuperset(gone):
+            why = f"nothing shows that there {'is a' if len(gone) == 1 else 'are'} {brokers(gone)}, with replicas of {name}"
+        waits = "their reassignment to brokers that exist" if unseen.issuperset(gone) else brokers(gone)
+        yield not_now(f"{why}: the deletion ends when {'it is' if len(gone) == 1 else 'they are'} there", waits)
+    yield from _readers(view, topic, run)
     yield from _writers(view, topic, len(rows))
     records = f"all records of {name} ({counted(len(rows), 'partition')}), its settings and the offsets that groups committed"
     yield costs("a deletion cannot be undone", records)
@@ -67,7 +77,7 @@ def _taken(view: ClusterView) -> Iterator[Objection]:
         yield unknown_whether(f"{_DELETION}, with which Kafka may refuse", "DescribeConfigs on Cluster")
 
 
-def _readers(view: ClusterView, topic: str) -> Iterator[Objection]:
+def _readers(view: ClusterView, topic: str, run: Callable[..., Line]) -> Iterator[Objection]:
     reads = [read for read in view.last_reads if read.operation == _GROUPS]
     failed = [read for read in reads if read.outcome == "failed"]
     reading: dict[str, set[str]] = {}
@@ -97,9 +107,9 @@ def _readers(view: ClusterView, topic: str) -> Iterator[Objection]:
     for name, row in sorted(hidden.items())[:3]:
         if name not in reading:
             what = f"{row.kind} group" if row.kind else "group in rebalance"
-            yield unknown_whether(
-                f"whether {what} {clean(name)} reads {clean(topic)}", f"`kafka-{row.kind or 'consumer'}-groups.sh --describe`"
-            )
+            tool = f"kafka-{row.kind or 'consumer'}-groups.sh --bootstrap-server {{broker}} --describe --group {{group}}"
+            lines = " ".join(quoting.lines([run(tool, group=name)]))
+            yield unknown_whether(f"whether {what} {clean(name)} reads {clean(topic)}", f"`{lines}`")
 
 
 def _writers(view: ClusterView, topic: str, partitions: int) -> Iterator[Objection]:
@@ -156,7 +166,7 @@ def reassignment(view: ClusterView, moves: Sequence[Move]) -> Iterator[Objection
     """Yield what stands against a plan: Kafka refuses all of it, copies are lost or the disks are full."""
     seen: set[tuple[str, int]] = set()
     by_topic: dict[str, Mapping[int, TopicPlacement]] = {}
-    moving = {(row.topic, row.partition) for row in view.newest(Reassignment)}
+    moving = {(row.topic, row.partition): {*row.removing} for row in view.newest(Reassignment)}
     yield from read_failed(view, "zookeeper /admin/reassign_partitions", "whether partitions are being reassigned already")
     asked = [read for read in view.last_reads if read.operation == "ListPartitionReassignments"]
     if view.kraft and not any(read.outcome == "answered" for read in asked):
@@ -176,7 +186,8 @@ def reassignment(view: ClusterView, moves: Sequence[Move]) -> Iterator[Objection
             continue
         if now.leader is None or now.leader < 0:
             yield not_now(f"{place} has no leader, from which replicas could be copied", f"a leader of {place}")
-        yield from _move(view, move, place, now.replicas)
+        leaving = moving.get((move.topic, move.partition), set())
+        yield from _move(view, move, place, tuple(broker for broker in now.replicas if broker not in leaving))
         if (move.topic, move.partition) in moving:
             yield not_now(f"{place} is being reassigned already", "the end of that reassignment, or its cancellation")
     yield from _targets(

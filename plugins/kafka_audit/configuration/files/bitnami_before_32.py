@@ -7,13 +7,12 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 
-import yaml
-
 from kafka_audit.configuration.definitions import definitions
 from kafka_audit.configuration.files import environment, java, setting_names, yaml_nodes
 from kafka_audit.configuration.files.described import Described, described
 from kafka_audit.configuration.files.java import Property
 from kafka_audit.configuration.files.values_tree import Values
+from kafka_audit.configuration.files.yaml_nodes import YamlMapping
 from kafka_audit.model.linted import Remark
 
 _OLD = re.compile(
@@ -27,9 +26,9 @@ _PARTS = frozenset({"replicaCount", "zookeeper", "controller", "broker", "listen
 _FACTORS = ("offsets.topic.replication.factor", "transaction.state.log.replication.factor")
 
 
-def is_old(root: Mapping[str, yaml.Node], subchart: str = "") -> bool:
+def is_old(root: YamlMapping, subchart: str = "") -> bool:
     """Return whether values are those of such a chart."""
-    kraft = "enabled" in yaml_nodes.mapping(root.get("kraft")) and not _PARTS.isdisjoint(root)
+    kraft = "enabled" in root.mapping("kraft") and not _PARTS.isdisjoint(root)
     return (
         kraft
         or (subchart == "kafka" and "auth" in root)
@@ -54,7 +53,7 @@ def _left(values: Values) -> Mapping[str, Property]:
     return {key: Property(key, "1", values.line("replicaCount")) for key in (*_FACTORS, "default.replication.factor")}
 
 
-def described_old_values(root: Mapping[str, yaml.Node], line: int, subchart: str) -> Described:
+def described_old_values(root: YamlMapping, line: int, subchart: str) -> Described:
     """Return the brokers of these values as one, with their number.
 
     Args:
@@ -71,14 +70,13 @@ def described_old_values(root: Mapping[str, yaml.Node], line: int, subchart: str
             found[key], fields[key] = Property(key, text.removeprefix("_"), yaml_nodes.line(node)), field
     for field in _TEXTS:
         first = values.line(field) if getattr(values.node(field), "style", None) == "|" else values.line(field) - 1
-        for key, setting in java.parse_properties((yaml_nodes.text(values.node(field)) or "").encode()).items():
+        for key, setting in java.parse_properties((root.text(field) or "").encode()).items():
             found[key] = replace(setting, line=first + setting.line)
-    for item in yaml_nodes.items(values.node("extraEnvVars")):
-        variable = yaml_nodes.mapping(item)
-        name, value = yaml_nodes.text(variable.get("name")) or "", yaml_nodes.text(variable.get("value"))
+    for variable in root.mappings("extraEnvVars"):
+        name, value = variable.text("name") or "", variable.text("value")
         if name.startswith("KAFKA_CFG_") and value is not None:
             key = name.removeprefix("KAFKA_CFG_").lower().replace("_", ".")
-            found[key] = Property(key, value, yaml_nodes.line(variable["value"]))
+            found[key] = Property(key, value, variable.line("value"))
     left = _left(values)
     found = {**left, **found}
     counts = [values.number(path) for path in ("controller.replicaCount", "broker.replicaCount", "replicaCount")]
