@@ -109,8 +109,11 @@ def is_plain_word(text: str) -> bool:
 
 
 def listing(items: Iterable[object], limit: int = 10) -> str:
-    """Return `a`, `a and b`, `a, b and c`; beyond `limit` items the first ones and how many more there are."""
-    texts = [clean(item) for item in items]
+    """Return `a`, `a and b`, `a, b and c`; beyond `limit` items the first ones and how many more there are.
+
+    A name that begins with a hyphen is quoted: it looks like a dash or an option.
+    """
+    texts = [f'"{clean(item)}"' if isinstance(item, str) and item.startswith("-") else clean(item) for item in items]
     if len(texts) > limit:
         return f"{', '.join(texts[:limit])} and {len(texts) - limit} more"
     return " and ".join([", ".join(texts[:-1]), texts[-1]]) if len(texts) > 1 else "".join(texts)

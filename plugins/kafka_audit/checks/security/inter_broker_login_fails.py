@@ -65,6 +65,8 @@ def _verdict(facts: Facts, broker: int, listener: Listener, reading: EdgeReading
     if any(edge.effect.state == "passing" for edge in facts.edges.into(broker) if edge.at(listener.name)):
         error = f"{error}; its view was empty or stale in only one sample"
     files = f"server.properties of broker {broker} and of the others (`properties` in the cluster file)"
+    if {*facts.between.brokers} <= facts.view.settings.files.keys():  # they were read
+        files = f"an audit after broker {broker} receives updates again, or a line about a login in its log"
     return Status.UNKNOWN, {
         "error": error,
         "needs": f"`ca_file` in the cluster file and {files}" if listener.encrypted else files,
