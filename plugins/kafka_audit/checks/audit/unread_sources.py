@@ -168,7 +168,8 @@ def reads_of_zookeeper(case: Case) -> StoryFacts:
     """Return which reads of ZooKeeper failed, and what each server of it said; what rests on them could not be judged."""
     view, failed = case.view, _failed_zookeeper_reads(case)
     first = failed[0] if failed else None
-    members, before = view.newest(ZookeeperMember), {(row.member, row.state) for row in view.before(ZookeeperMember)}
+    members = sorted(view.newest(ZookeeperMember), key=lambda row: row.member)
+    before = {(row.member, row.state) for row in view.before(ZookeeperMember)}
     lasting = [row for row in members if row.state in AWAY and (row.member, row.state) in before]
     away = [row for row in lasting if row.state != "idle"]
     target = clean(first.target, 60) if first else "its address"
