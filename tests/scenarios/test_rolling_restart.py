@@ -164,7 +164,7 @@ def test_with_a_follower_that_is_stuck_it_stops_before_the_next_restart_and_says
     assert not REFUSED & {*written["errors"]}, written
     assert re.search(
         rf"prod: not safe within 30 s: Do not stop broker {SECOND}: \d partitions? of orders would refuse acks=all\. "
-        rf"(Wait until broker {FIRST} is in sync in|Start broker {FIRST}:) \d partition",
+        rf"(Bring broker {FIRST} back in sync in|Start broker {FIRST}:) \d partition",
         text,
     ), run.tail()
 

@@ -77,7 +77,10 @@ def test_its_time_ends_with_the_reason(brokers):
 
 def test_its_reason_names_the_broker_to_wait_for(brokers):
     show(brokers, {"orders": {0: (2, [2, 1], 3, [2])}})
-    with pytest.raises(TimeoutError, match=r"would have no leader\. Wait until broker 1 is in sync in 1 partition$"):
+    with pytest.raises(
+        TimeoutError,
+        match=r"would have no leader\. Bring broker 1 back in sync in 1 partition: wait for a catch-up",
+    ):
         sensor(deferrable=True, timeout=0).execute({})
 
 

@@ -40,7 +40,9 @@ def test_the_worst_loss_comes_first_with_what_raises_the_margin():
     )
     rows = {row["loss"]: (row["safe"], row["offline"], row["not_writable"], row["at_risk"]) for row in found["losses"]}
     assert rows == {"broker:0": (True, 0, 0, 0), "broker:1": (False, 0, 1, 1), "broker:2": (False, 1, 1, 1)}
-    assert [way["text"] for way in found["raises_margin"]] == ["Wait until brokers 0 and 1 are in sync in 2 partitions"]
+    assert [way["text"] for way in found["raises_margin"]] == [
+        "Bring brokers 0 and 1 back in sync in 2 partitions: wait for a catch-up, or repair what prevents it"
+    ]
 
 
 def test_a_healthy_cluster_is_one_sentence():
