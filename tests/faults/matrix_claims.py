@@ -12,6 +12,7 @@ BETWEEN_BROKERS = {"KA302": "DT", "KA401": "R", "KA403": "", "KA412": "LS"}
 TO_CONTROLLERS = frozenset({"KA209", "KA210", "KA211", "KA216", "KA218"})
 OLD_VIEW = frozenset({"KA101", "KA102", "KA105", "KA107"})
 """What shows at a broker that does not follow its controllers, though it fetches from them."""
+OF_TOPICS = frozenset({"KA101", "KA102", "KA103", "KA104", "KA106", "KA107", "KA108", "KA109"})
 EVIDENCE = frozenset({*FROM_VANTAGES, *BETWEEN_BROKERS, *TO_CONTROLLERS, "KA105", "KA106"})
 """Checks whose evidence says between which parties."""
 
@@ -109,5 +110,8 @@ def _views(document: Document, finding: Mapping[str, Any], cells: str, columns: 
     states = {one["status"] for one in judged if one["resource"]["name"] == where}
     # In KRaft the finding on a broker that no other lists is about that broker.
     unlisted = {_broker(one) for one in judged if one["status"] not in {"PASS", "NOT_APPLICABLE"}}
+    # Its own cell shows that it has other topics or leaders, which other findings say of it.
+    of_topics = (one for one in document["findings"] if one["code"] in OF_TOPICS and _broker(one) == _broker(finding))
+    unlisted |= {_broker(one) for one in of_topics if one["status"] not in {"PASS", "NOT_APPLICABLE"}}
     shown = [broker for broker, column in columns.items() if cells[column : column + 1] == "V" and broker not in unlisted]
     return {where: cells} if states <= {"PASS", "NOT_APPLICABLE"} and shown else {}
