@@ -249,6 +249,7 @@ def voters(table):
         row.happened = table.nothing_fails()
     controllers[202].signal_stop()
     controllers[202].await_end()
+    time.sleep(10)  # as above: it follows without a vote
     with table.row("it was removed, and is down", "format 202", "GO") as row:
         table.formatted(controllers[202], row.found.command)
         row.happened = "its disk is formatted"
