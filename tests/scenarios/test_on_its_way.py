@@ -399,6 +399,10 @@ def test_a_broker_that_stops_and_keeps_what_no_other_can_lead(tmp_path):
         cluster.brokers[2].stop(hard=True)
         cluster.brokers[2].start()
         cluster.await_settled()
+        deadline = time.monotonic() + 60
+        while 1 not in cluster.views([0])[0].topics["orders"][2]["isr"]:  # until then nobody else can lead it
+            assert time.monotonic() < deadline
+            time.sleep(1)
         cluster.brokers[2].stop()
         audit = audits.by_command("hasty")
         assert rows(audit, "shutdown") == [], audit.said
