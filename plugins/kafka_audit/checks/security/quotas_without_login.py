@@ -5,16 +5,19 @@ from kafka_audit.model.tables import QuotaUser
 from kafka_audit.model.text import clean, listing
 
 _USERS = "zookeeper /config/users"
-_LOOKED = frozenset({"DescribeClientQuotas", "DescribeClientQuotas limits", f"{_USERS} quotas", "zookeeper /config quotas"})
+_LIMITS = "zookeeper /config quotas"
+_LOOKED = frozenset({"DescribeClientQuotas", "DescribeClientQuotas limits", f"{_USERS} quotas", _LIMITS})
 
 
 @check(code="KA417", severity=Severity.INFO)
 def quotas_without_login(view: ClusterView) -> Judgements:
     """A quota names a user without a login: no SCRAM credential has this name, and brokers take no other logins."""
-    operation, right = (
-        ("DescribeClientQuotas", "Describe and DescribeConfigs on Cluster") if view.kraft else (_USERS, "a new snapshot")
+    operations, right = (
+        (("DescribeClientQuotas",), "Describe and DescribeConfigs on Cluster")
+        if view.kraft
+        else ((_USERS, _LIMITS), "a new snapshot")
     )
-    reads = [read for read in view.last_reads if read.operation.startswith(operation)]
+    reads = [read for read in view.last_reads if read.operation.startswith(operations)]
     failed = next((read for read in reads if read.outcome == "failed"), None)
     named = frozenset(f"{USER}{row.user}" for row in view.of(QuotaUser))
     if failed is not None or not any(read.operation in _LOOKED for read in reads):
