@@ -9,7 +9,7 @@ import pytest
 import small_cluster
 from cluster_views import cluster_views
 from incidents.case_files import case_files, pair
-from kafka_audit.report.plain_text.terminal import terminal_report
+from kafka_audit.report.plain_text.terminal import incidents_in_brief, terminal_report
 from report.whole_pages import WRITTEN, page_of
 from reported import report_of
 from samples import sampled
@@ -248,3 +248,12 @@ def test_hostile_names_reach_no_terminal(told):
     text = page(*told(findings, spec))
     assert not set(text) & set("\x1b\x07\u202e\r")
     assert "orders\\u001b]0;pwned" in text
+
+
+def test_an_incident_that_no_command_shows_has_its_first_step_in_the_list(audited):
+    """Some causes are in files alone: the list of several says what to do all the same, and every channel of alerts."""
+    report = report_of(audited("undecided", "listener_missing")[0])
+    incident = report.incidents[0]
+    assert all(step.kind != "see" for step in incident.remediation)
+    first = incidents_in_brief(report, width=2000).splitlines()[-1].strip()
+    assert first == f"Quick fix: {incident.remediation[0].text}"

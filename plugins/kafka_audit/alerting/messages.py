@@ -46,6 +46,7 @@ class AlertMessage:
         impact: which clients suffer now; may be empty.
         reasons: the incident as on a terminal, plain; may be empty.
         command: the first diagnostic command; may be empty.
+        step: what to do first, where no command shows the fault.
         links: where to read on.
         document: the report to attach; None where there is none, or nothing to read in it.
     """
@@ -58,6 +59,7 @@ class AlertMessage:
     impact: str = ""
     reasons: str = ""
     command: str = ""
+    step: str = ""
     links: Links = Links()
     document: Report | None = None
 
@@ -78,6 +80,7 @@ def alert_message(event: AlertEvent, result: AuditResult, links: Links, *, first
         impact="" if incident is None else who_is_hurt(incident.impacts) or incident.impact,
         reasons="" if document is None or incident is None else terminal.incident_details(document, incident, width=TEXT_WIDTH),
         command="" if incident is None else remedies.command_to_see(incident),
+        step="" if incident is None else remedies.step_without_command(incident),
         links=links,
         document=None if incident is None else document,
     )

@@ -60,6 +60,8 @@ def slack(message: AlertMessage) -> str:
     # A command is whole or in the report. No backtick is in one, and Slack shows the rest as it is.
     if message.command and len(message.command) <= LINE_CHARS:
         lines.append(f"`{_mrkdwn(our_line(message.command, LINE_CHARS))}`")
+    if message.step:
+        lines.append(_mrkdwn(our_line(message.step, LINE_CHARS)))
     lines += [f"<{_mrkdwn(link)}|{name}>" if _is_web(link) else f"{name}: {_mrkdwn(link)}" for name, link in _links(message)]
     return "\n".join(lines)
 

@@ -105,6 +105,15 @@ def command_to_see(incident: ReportedIncident) -> str:
     return ""
 
 
+def step_without_command(incident: ReportedIncident) -> str:
+    """Return what the first step of an incident says that no command shows, "" for another: some causes are in files alone."""
+    first = next((step for step in incident.remediation if step.kind != "do_not"), None)
+    if first is None or command_to_see(incident):
+        return ""
+    doubt = f", {DECIDE_FIRST}" if waits_for_a_decision(first, incident) else ""
+    return f"{STEPS[first.kind]}{doubt}: {our_line(first.text, _LONGEST_LINE)}"
+
+
 def _lines(step: _Step) -> tuple[Line, ...]:
     return tuple(part for part in _prose(step.lines) if isinstance(part, Command | SettingLine | CommentLine))
 

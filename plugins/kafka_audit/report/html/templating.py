@@ -44,6 +44,7 @@ def jinja_environment() -> Environment:
         "bar": bar,
         "commands": commands,
         "command_to_see": remedies.command_to_see,
+        "step_without_command": remedies.step_without_command,
         "remedy": html_remedy,
         "sentences": _sentences,
         "step_text": html_step,

@@ -78,7 +78,7 @@ def incident_details(document: Report, incident: ReportedIncident, *, width: int
 
 
 def incidents_in_brief(document: Report, *, width: int) -> str:
-    """Return every incident with since when, who is hurt and its first command, for a log; "" where there is none."""
+    """Return every incident with since when, who is hurt and what to do first, for a log; "" where there is none."""
     page = _AuditPage(document, max(width, 60), Paint(on=False), full=False)
     return "\n".join(page.in_brief(document.incidents))
 
@@ -138,7 +138,7 @@ class _AuditPage:
         yield from self.origin()
 
     def all_incidents(self) -> Iterator[str]:
-        """Yield each incident with since when, who is hurt and its first command, where there are several."""
+        """Yield each incident with since when, who is hurt and what to do first, where there are several."""
         every = self.document.incidents
         if len(every) < 2:  # noqa: PLR2004 -- one has its own block below
             return
@@ -156,6 +156,8 @@ class _AuditPage:
             )
             if command := remedies.command_to_see(incident):
                 yield f"{_INDENT}{command}"
+            elif step := remedies.step_without_command(incident):
+                yield from wrap(step, self.width, _INDENT)
         if len(shown) < len(every):
             yield f"{_INDENT}and {counted(len(every) - len(shown), 'more incident')}"
 
