@@ -62,6 +62,20 @@ def test_a_broker_that_an_incident_loses_has_its_own_end(history):
     assert (after.resolved_incidents, after.incomparable_incidents) == ((), ())
 
 
+def test_what_follows_from_a_new_cause_says_since_when_it_was_on_its_own(history):
+    """KA302 passes in the audit between, so it is new, and its symptom is older than it."""
+    for brokers in ((1,), ()):
+        history.audit(*cut_off(*brokers))
+    symptom = history.audit(("KA105", "broker/1", "CRITICAL", {})).incidents[0]
+    (new,) = history.audit(*cut_off(1)).incidents
+    assert (new.cause, new.audits, new.lifecycle) == ("KA302", 1, "new")
+    (told,) = [one.text for one in new.evidence_for if one.observer == "changes" and one.text.startswith("On its own")]
+    assert told.endswith("(KA105), since 14 Sep 2026 18:00 UTC (1 audit)")
+    assert symptom.headline in told
+    (goes_on,) = history.audit(*cut_off(1)).incidents
+    assert not [one for one in goes_on.evidence_for if one.text.startswith("On its own")]
+
+
 def test_an_incident_that_was_over_begins_anew(history):
     history.audit(*cut_off(1))
     history.audit(*cut_off())

@@ -61,6 +61,13 @@ class Continuity:
         ends = (one.first_seen or then for one in continued)
         return min(filter(None, ends), default=None), max((one.audits for one in continued), default=0)
 
+    def taken_in(self, incident: Incident) -> Iterable[Unresolved]:
+        """Yield the earlier incidents whose cause fails still and follows from another one's now."""
+        own = {self._key(self._findings[name]) for name in (*incident.findings, *incident.explains)}
+        for earlier in self.unresolved:
+            if id(earlier) not in self._kept and own & causing(earlier.cause, self._members(earlier)):
+                yield earlier
+
     def ended(self) -> Iterable[tuple[Unresolved, bool]]:
         """Yield the earlier incidents that none continues and whose cause does not fail; and whether it was judged.
 

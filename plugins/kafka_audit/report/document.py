@@ -12,7 +12,18 @@ from kafka_audit.cluster.held_up_by import held_up_by
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.incidents.findings import LONGEST_EVIDENCE
 from kafka_audit.model import quoting
-from kafka_audit.model.finding import Address, Change, Confidence, Finding, Incident, Lifecycle, Resource, Status
+from kafka_audit.model.finding import (
+    CHANGES,
+    Address,
+    Change,
+    Confidence,
+    Evidence,
+    Finding,
+    Incident,
+    Lifecycle,
+    Resource,
+    Status,
+)
 from kafka_audit.model.progress import ProgressRow, progress_kinds
 from kafka_audit.model.report import (
     CodeGroup,
@@ -32,12 +43,12 @@ from kafka_audit.model.tables import SourceRead
 from kafka_audit.model.text import clean
 from kafka_audit.progress.rows import progress_of
 from kafka_audit.report import remedies
-from kafka_audit.report.continuity import Continuity
+from kafka_audit.report.continuity import Continuity, Unresolved
 from kafka_audit.report.impacts import impacts
 from kafka_audit.report.on_its_way import MOST
 from kafka_audit.report.parties import matrix, quorum, reach, views
 from kafka_audit.report.what_if import next_failure
-from kafka_audit.report.worsening import worse_since
+from kafka_audit.report.worsening import since_text, worse_since
 
 MOST_CHANGES = 5000
 """Changes that are listed; a controller that moved every leader of a big cluster must not make the document unreadable."""
@@ -94,6 +105,7 @@ def build_report(  # noqa: PLR0913, PLR0917 -- the contract between report and a
                 groups=_finding_groups(incident, places, view),
                 first_seen=since or (ended if incident.lifecycle is Lifecycle.NEW else None),
                 audits=audits + counts,
+                evidence_for=(*incident.evidence_for, *_taken_in(incident, continuity, previous_report)),
                 impacts=impacts((by_fingerprint[name] for name in (*incident.findings, *incident.explains)), checks, view),
             )
             for incident in continuity.incidents
@@ -279,9 +291,14 @@ def _addresses(held: Iterable[Address]) -> tuple[Address, ...]:
     return tuple(Address(host=clean(at.host), port=at.port) for at in held)
 
 
-def _earlier_incidents(
-    continuity: Continuity, previous_report: Report | None
-) -> tuple[list[EarlierIncident], list[EarlierIncident]]:
+def _taken_in(incident: Incident, continuity: Continuity, previous: Report | None) -> Iterator[Evidence]:
+    """Yield what the previous audit reported on its own, so that it is not lost since when clients suffer."""
+    for earlier in continuity.taken_in(incident):
+        text = f"On its own until this audit: {earlier.headline} ({earlier.cause}), {since_text(_earlier(earlier, previous))}"
+        yield Evidence(observer=CHANGES, text=clean(text, LONGEST_EVIDENCE))
+
+
+def _earlier_incidents(continuity: Continuity, previous: Report | None) -> tuple[list[EarlierIncident], list[EarlierIncident]]:
     """Return what became of the previous report's incidents that none continues: their cause is over, or could not be judged.
 
     An incident that could not be judged is kept until it is, so that its end is reported.
@@ -289,16 +306,19 @@ def _earlier_incidents(
     resolved: list[EarlierIncident] = []
     incomparable: list[EarlierIncident] = []
     for incident, is_resolved in continuity.ended():
-        reported = EarlierIncident(
-            headline=incident.headline,
-            cause=incident.cause,
-            severity=incident.severity,
-            findings=incident.findings,
-            first_seen=incident.first_seen or (previous_report.finished_at if previous_report else None),
-            audits=incident.audits,
-        )
-        (resolved if is_resolved else incomparable).append(reported)
+        (resolved if is_resolved else incomparable).append(_earlier(incident, previous))
     return resolved, incomparable
+
+
+def _earlier(incident: Unresolved, previous: Report | None) -> EarlierIncident:
+    return EarlierIncident(
+        headline=incident.headline,
+        cause=incident.cause,
+        severity=incident.severity,
+        findings=incident.findings,
+        first_seen=incident.first_seen or (previous.finished_at if previous else None),
+        audits=incident.audits,
+    )
 
 
 def _never_asked(view: ClusterView) -> Iterator[str]:
