@@ -142,6 +142,22 @@ def test_of_many_alike_the_first_is_told_and_the_others_are_counted(told):
     assert "  ? KA302 broker/0: who reaches 0\n    KA302: and 24 more like it, in findings.json\n    Needed: a probe.\n" in text
 
 
+def test_nodes_that_differ_in_their_id_only_take_two_lines(told):
+    def of_controllers(*factors):
+        return [
+            small_cluster.finding(
+                "KA707", f"controller/{node}", severity="MEDIUM", message=f"New topics of controller {node}: factor {factor}"
+            )
+            for node, factor in zip((200, 201, 202), factors, strict=True)
+        ]
+
+    text = page(*told(of_controllers(1, 1, 1), CALM))
+    assert "controller/200: New topics of controller 200: factor 1\n          and 2 more of KA707: controllers 201, 202\n" in text
+    assert "controller/201" not in text
+    other = page(*told(of_controllers(1, 2, 1), CALM))  # the nearest to it: what one of them says is not the same
+    assert "controller/201: New topics of controller 201: factor 2" in other
+
+
 def test_an_observer_is_called_the_same_everywhere(told):
     reads = [{"observer": "broker@b9:9092", "operation": "Metadata", "error": "connection refused"}]
     text = page(*told([small_cluster.finding("KA001", "broker/b9:9092")], {**CALM, "reads": reads}))

@@ -3,6 +3,7 @@
 The facts of an incident come in one order: what is broken, since when, who is hurt, what to do, why.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 
@@ -81,6 +82,12 @@ def incidents_in_brief(document: Report, *, width: int) -> str:
     """Return every incident with since when, who is hurt and what to do first, for a log; "" where there is none."""
     page = _AuditPage(document, max(width, 60), Paint(on=False), full=False)
     return "\n".join(page.in_brief(document.incidents))
+
+
+def without_id(finding: ReportedFinding) -> str:
+    """Return what a finding says, the same for nodes that differ in their id only."""
+    node = finding.resource.name.rpartition("/")[2]
+    return re.sub(rf"(?<!\w){re.escape(node)}(?!\w)", "ID", finding.message)
 
 
 class _AuditPage:
@@ -304,7 +311,8 @@ class _AuditPage:
         for finding in self.alone:
             by_code.setdefault((finding.severity, finding.code), []).append(finding)
         for (severity, code), group in list(by_code.items())[: None if self.most is None else 2 * self.most]:
-            shown = group if self.most is None or len(group) <= _ALIKE else group[:1]
+            alike = len({without_id(finding) for finding in group}) == 1
+            shown = group if self.most is None or (len(group) <= _ALIKE and not alike) else group[:1]
             for finding in shown:
                 place = clean(finding.resource.name)
                 text = f"{code} {LIFECYCLE[finding.lifecycle]}  {place}: {our_line(finding.message, 1000)}"
@@ -319,10 +327,13 @@ class _AuditPage:
             yield f"{_INDENT}{counted(len(self.muted), 'finding')} muted"
 
     def places(self, group: Sequence[ReportedFinding]) -> str:
-        """Return at which other brokers a check fails alike; "" where it is about something else."""
-        found = [Resource.of(finding.resource.name).broker for finding in group]
-        ids = [broker for broker in found if broker is not None]
-        return f": brokers {ranges(ids)}" if len(ids) == len(found) and len(set(ids)) > 1 else ""
+        """Return at which other brokers or controllers a check fails alike; "" where it is about something else."""
+        found = [Resource.of(finding.resource.name) for finding in group]
+        for kind, names in (("broker", [one.broker for one in found]), ("controller", [one.controller for one in found])):
+            ids = {int(name) for name in names if name is not None and str(name).isdecimal()}
+            if ids and len(ids) == len(found):
+                return f": {kind}{'s' * (len(ids) > 1)} {ranges(ids)}"
+        return ""
 
     def labelled(self, severity: str, text: str) -> Iterator[str]:
         lines = list(wrap(text, self.width, severity.ljust(len(_INDENT)), _INDENT))
