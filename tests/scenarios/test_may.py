@@ -336,7 +336,6 @@ def test_zookeeper(bed, tmp_path):  # noqa: PLR0915 -- row by row on one bed
     with table.row("its file was changed: num.io.threads=0", "restart 1", "NOT_NOW") as row:
         cluster.brokers[1].stop()
         row.happened = table.does_not_start(server)
-    server.properties["num.io.threads"] = "4"
     with table.row("the other replica is down", "stop 0", "NOT_NOW") as row:
         cluster.brokers[0].stop()
         row.happened = table.some_fail("produce", "pair-0")
@@ -346,12 +345,19 @@ def test_zookeeper(bed, tmp_path):  # noqa: PLR0915 -- row by row on one bed
         time.sleep(20)
         assert "/admin/delete_topics/pair" in cluster.znodes()
         row.happened = "it is marked, and stays until the broker is back"
+    with table.row("its file still has num.io.threads=0", "format 1", "NOT_NOW") as row:
+        row.happened = table.does_not_start(server)
+    server.properties["num.io.threads"] = "4"
+    server.write_config()
+    cluster.brokers[1].start()
+    table.awaits("pair is deleted", lambda: "/admin/delete_topics/pair" not in cluster.znodes())
+    cluster.await_settled()
+    cluster.brokers[1].stop()
     with table.row("copies are elsewhere, and it is down", "format 1", "GO") as row:
         table.wipe(server)
         cluster.brokers[1].start()
         cluster.await_settled()
         row.happened = table.nothing_fails()
-    table.awaits("pair is deleted", lambda: "/admin/delete_topics/pair" not in cluster.znodes())
     stops(table)
     records_end(table)
     table.judge()
