@@ -129,6 +129,29 @@ def test_settings_of_a_broker_that_was_not_read_before_are_no_change():
     assert found({"previous": {"brokers": {2: "absent"}}})[1:] == []
 
 
+DENIED = ["User:kafka", "ClusterAction", "DENY", "10.0.0.10"]
+
+
+def acls(*held, **more):
+    return {
+        "acls": [["User:kafka", "All"], *held],
+        "configs": {"authorizer.class.name": "kafka.security.authorizer.AclAuthorizer"},
+    } | more
+
+
+def test_acls_come_and_go():
+    text = "DENY ClusterAction for User:kafka from 10.0.0.10 on Cluster kafka-cluster"
+    assert found({"now": acls(DENIED), "previous": acls()}) == [("acl", "cluster", None, text)]
+    assert found({"now": acls(), "previous": acls(DENIED)}) == [("acl", "cluster", text, None)]
+    assert found({"now": acls(DENIED), "previous": acls(DENIED)}) == []
+
+
+@pytest.mark.parametrize("side", ["now", "previous"])
+def test_acls_that_were_not_read_did_not_change(side):
+    unread = {"acls_of": dict.fromkeys(("zookeeper", 0, 1, 2), "unread")}
+    assert found({"now": acls(DENIED), "previous": acls()} | {side: acls(**unread)}) == []
+
+
 def test_the_controller_moves():
     assert found({"now": {"zookeeper": {"controller_id": None, "controller_epoch": 4}}}) == [
         ("controller", "cluster", "0 (epoch 3)", "none (epoch 4)")

@@ -280,24 +280,26 @@ def zookeeper_lists(case: Case) -> Evidence:
     return Evidence(observer="zookeeper", text=f"{registered} registered")
 
 
-_CHANGED = {"endpoint": "address", "config": "setting", "version": "version", "acl": "ACL", "broker_went": "registration"}
-"""Kinds of changes, and the word for what changed."""
+_ACL = "acl"
+_CHANGED = {"endpoint": "address", "config": "setting", "version": "version", "broker_went": "registration"}
+"""Kinds of changes of a broker, and the word for what changed."""
 
 
 def changed_before(case: Case, kinds: Iterable[str], limit: int = 10) -> tuple[Evidence, ...]:
-    """Return changes of these kinds since the previous snapshot that are about the case's brokers."""
+    """Return changes of these kinds since the previous snapshot that are about the case's brokers; ACLs are about all."""
     wanted = frozenset(kinds)
-    about = [c for c in case.changes if c.kind in wanted and Resource.of(c.resource).broker in case.brokers]
-    lines = [
-        Evidence(
-            observer=CHANGES,
-            text=f"{_CHANGED[c.kind]} of {_place(c.resource)}: {clean(c.before or 'none')} -> {clean(c.after or 'none')}",
-        )
-        for c in about[:limit]
-    ]
+    about = [c for c in case.changes if c.kind in wanted and (c.kind == _ACL or Resource.of(c.resource).broker in case.brokers)]
+    lines = [Evidence(observer=CHANGES, text=_change(one)) for one in about[:limit]]
     if len(about) > limit:
         lines.append(Evidence(observer=CHANGES, text=f"and {len(about) - limit} more changes at these brokers"))
     return tuple(lines)
+
+
+def _change(change: Change) -> str:
+    if change.kind == _ACL:
+        return f"ACL added: {clean(change.after)}" if change.after else f"ACL removed: {clean(change.before)}"
+    before, after = clean(change.before or "none"), clean(change.after or "none")
+    return f"{_CHANGED[change.kind]} of {_place(change.resource)}: {before} -> {after}"
 
 
 def _place(resource: str) -> str:

@@ -8,9 +8,10 @@ from kafka_audit.cluster.registry import ClusterState, RegisteredAddress
 from kafka_audit.cluster.samples import Samples
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.compare.addresses import address_text, is_among, same_address
+from kafka_audit.configuration.authorization import acl_phrase
 from kafka_audit.differences.tables import LeaderMove, MovedPartition, TopicChange
 from kafka_audit.model.finding import Address, Change
-from kafka_audit.model.tables import BrokerConfig
+from kafka_audit.model.tables import Acl, AclHolder, BrokerConfig
 
 _DEFAULT = 5
 """Kafka's ConfigSource of a default."""
@@ -20,7 +21,7 @@ def changes(view: ClusterView) -> tuple[Change, ...]:
     """Return the facts that differ from the previous snapshot; what either snapshot did not read is left out."""
     if view.previous is None:
         return ()
-    kinds = (_brokers, _endpoints, _voters, _configs, _controller, _topics, _leaders)
+    kinds = (_brokers, _endpoints, _voters, _configs, _acls, _controller, _topics, _leaders)
     return tuple(change for kind in kinds for change in kind(view))
 
 
@@ -136,6 +137,30 @@ def _value(row: BrokerConfig | None) -> str | None:
     if row is None:
         return None
     return "hidden" if row.value is None else row.value
+
+
+def _acls(view: ClusterView) -> Iterator[Change]:
+    """Yield the ACLs that came and went, by a holder that both snapshots asked: ZooKeeper, else the broker with the lowest id."""
+    held = [
+        {row.observer: row.acls_digest for row in sorted(samples.of(AclHolder), key=lambda row: row.sample)}
+        for samples in (Samples(view.previous), Samples(view.snapshot))
+    ]
+    both = held[0].keys() & held[1].keys()
+    holder = min(both, key=lambda name: (name != "zookeeper", int(name.rpartition(":")[2]) if ":" in name else 0), default=None)
+    if holder is None or held[0][holder] == held[1][holder]:
+        return
+    before, after = (
+        {_acl(acl) for acl in snapshot.of(Acl) if acl.acls_digest == digests[holder]}
+        for snapshot, digests in zip((view.previous, view.snapshot), held, strict=True)
+        if snapshot is not None
+    )
+    for text in sorted(before ^ after):
+        came = text in after
+        yield Change(kind="acl", resource="cluster", before=None if came else text, after=text if came else None)
+
+
+def _acl(acl: Acl) -> str:
+    return f"{acl_phrase(acl)}{' (prefix)' * (acl.pattern_type == 'PREFIXED')}"
 
 
 def _controller(view: ClusterView) -> Iterator[Change]:
