@@ -49,9 +49,9 @@ def test_an_old_report_says_that_its_incident_is_over_and_which_one_is_the_newes
     assert report(store, ID) == 0
     first, *_ = capsys.readouterr().out.splitlines()
     assert first.startswith("This is an old report: ")
-    assert first.endswith(f"The newest is {UNJUDGED}.")
+    assert first.endswith(f"The newest, {UNJUDGED}, has no incident.")
     assert report(store, ID, "--format", "html") == 0
-    assert f"The newest is {UNJUDGED}." in Path(capsys.readouterr().out.strip()).read_text(encoding="utf-8")
+    assert f"The newest, {UNJUDGED}, has no incident." in Path(capsys.readouterr().out.strip()).read_text(encoding="utf-8")
     assert report(store, UNJUDGED) == 0
     assert "This is an old report" not in capsys.readouterr().out
 

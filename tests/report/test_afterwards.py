@@ -16,7 +16,8 @@ def ended(*audits):
     history = History()
     first, *later = [history.audit(*failures, unknown=unknown) for failures, unknown in audits]
     first, *later = [_dated(document, first.finished_at) for document in (first, *later)]
-    shown, notice = as_it_ended(first, map(condense, later))
+    digests = [*map(condense, later)]
+    shown, notice = as_it_ended(first, digests, digests[-1])
     return [one.headline for one in shown.incidents], notice
 
 
@@ -31,7 +32,9 @@ def test_each_incident_says_when_it_was_over_or_that_it_is_open():
     heads, notice = ended(([CUT, OTHER], []), ([OTHER], []))
     assert sorted(head[:10] for head in heads) == ["RESOLVED b", "STILL OPEN"]
     assert any(head.startswith("RESOLVED by 14 Sep 2026 12:00 UTC: ") for head in heads)
-    assert notice == "This is an old report: 1 of 2 incidents is resolved."
+    assert notice.startswith(
+        "This is an old report: 1 of 2 incidents is resolved. The newest, 20260914T120000Z-prod-0001, has 1 incident: "
+    )
 
 
 def test_an_incident_that_goes_on_by_another_name_is_not_resolved():
@@ -40,13 +43,26 @@ def test_an_incident_that_goes_on_by_another_name_is_not_resolved():
     (head,), notice = ended(([VIEW], unknown), ([VIEW, CUT], []))
     assert head.startswith("STILL OPEN: ")
     assert "0 of 1 incident are resolved. Incident 1 goes on as: " in notice
-    assert notice.endswith("(KA302).")
+    assert "(KA302). The newest, " in notice
     (head,), notice = ended(([VIEW], []), ([], []), ([CUT], []))
     assert head.startswith("RESOLVED by 14 Sep 2026 12:00 UTC: ")
     (head,), notice = ended(([VIEW], []), ([CUT], []))
     assert head.startswith("RESOLVED by 14 Sep 2026 12:00 UTC: ")
-    assert notice == "This is an old report: 1 of 1 incident is resolved."
+    assert notice.startswith("This is an old report: 1 of 1 incident is resolved. The newest, ")
+
+
+def test_what_follows_from_a_new_cause_goes_on():
+    """The nearest to it: another fault that is older is at the same broker all the time."""
+    (head,), notice = ended(([VIEW], []), ([VIEW, CUT], []))
+    assert head.startswith("STILL OPEN: ")
+    assert "Incident 1 goes on as: " in notice
+    disk = ("KA501", "broker/2/logdir//data", "HIGH", {})
+    heads, notice = ended(([VIEW, disk], []), ([disk], []))
+    assert sorted(head[:10] for head in heads) == ["RESOLVED b", "STILL OPEN"]
+    assert "goes on as" not in notice
 
 
 def test_a_report_without_an_incident_is_only_old():
-    assert ended(([], []), ([CUT], [])) == ([], "This is an old report.")
+    heads, notice = ended(([], []), ([CUT], []))
+    assert heads == []
+    assert notice.startswith("This is an old report. The newest, 20260914T120000Z-prod-0001, has 1 incident: Broker 2 is cut off")

@@ -95,8 +95,7 @@ def _what_came_after(store: Store, document: Report) -> tuple[Report, str]:
     newest = next(read_digests(history, sorted(later, reverse=True)), None)
     if newest is None:
         return document, ""
-    shown, notice = as_it_ended(document, read_digests(history, sorted(later)))
-    return shown, f"{notice} The newest is {newest.snapshot_id}."
+    return as_it_ended(document, read_digests(history, sorted(later)), newest)
 
 
 def _report_of_bundle(arguments: argparse.Namespace) -> int:

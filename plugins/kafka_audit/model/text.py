@@ -143,6 +143,11 @@ def ranges(ids: Iterable[int]) -> str:
     return ", ".join(str(a) if a == b else f"{a}-{b}" if b > a + 1 else f"{a}, {b}" for a, b in runs)
 
 
+def without_id(text: str, node: object) -> str:
+    """Return a text that is the same for nodes that differ in their id only: a word, such as in the name of a folder."""
+    return re.sub(rf"(?<!\w){re.escape(str(node))}(?!\w)", "ID", text)
+
+
 def counted(number: int, singular: str, more: str | None = None) -> str:
     """Return `1 read`, `2 reads`; `more` where the plural is not formed by an s."""
     return f"{number} {singular if number == 1 else more or singular + 's'}"

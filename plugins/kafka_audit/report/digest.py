@@ -6,7 +6,7 @@ It is written beside the report (`findings.digest.json`), so that a page over we
 import contextlib
 import json
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any, Final, Literal
 
@@ -14,16 +14,15 @@ import msgspec
 from msgspec import Struct
 
 from kafka_audit.model.errors import SnapshotError
-from kafka_audit.model.finding import Severity, SeverityName, Status
-from kafka_audit.model.report import Count, Report, ReportedFinding
+from kafka_audit.model.finding import Resource, Severity, SeverityName, Status
+from kafka_audit.model.report import Count, EarlierIncident, Report, ReportedFinding, ReportedIncident
 from kafka_audit.model.text import clean, our_line
-from kafka_audit.report.continuity import causing, fault_places
 from kafka_audit.report.state import Basis, CheckState, basis, state_of_basis
 from kafka_audit.store import reports
 from kafka_audit.store.history import History
 from kafka_audit.store.manifest import is_of_future
 
-VERSION: Final = 3
+VERSION: Final = 4
 """Of the form in which a digest is stored; another one is passed over, and the report itself is read."""
 
 MOST_OPEN, MOST_PLACES, LONGEST_PLACE = 100, 50, 260
@@ -47,12 +46,15 @@ class Lane(Struct, frozen=True, kw_only=True):
 
 
 class OpenIncident(Struct, frozen=True, kw_only=True):
-    """An incident that is open, or could not be judged: since when, and the places of its cause, as far as findings show them."""
+    """An incident that is open, or could not be judged: since when, and its findings, as far as there are some.
+
+    `places` has the brokers, topics or other parties of each code, at most `MOST_PLACES`.
+    """
 
     cause: str
     headline: str
     since: str | None
-    places: tuple[str, ...]
+    places: Mapping[str, tuple[str, ...]]
 
 
 class ChangedFact(Struct, frozen=True, kw_only=True):
@@ -70,7 +72,7 @@ class Digest(Struct, frozen=True, kw_only=True):
     `results` holds by code and status how many there are. `min_coverage` is the reader's and not stored.
     """
 
-    version: Literal[3] = VERSION
+    version: Literal[4] = VERSION
     snapshot_id: str
     previous_snapshot_id: str | None
     cluster: str
@@ -190,15 +192,21 @@ def open_incidents(document: Report) -> tuple[OpenIncident, ...]:
             cause=one.cause,
             headline=our_line(one.headline),
             since=one.first_seen or document.finished_at,
-            places=tuple(
-                our_line(place, LONGEST_PLACE)
-                for place in sorted(fault_places(causing(one.cause, {names[each] for each in one.findings if each in names})))[
-                    :MOST_PLACES
-                ]
-            ),
+            places=_places(names[each] for each in dict.fromkeys((*one.findings, *_explained(one))) if each in names),
         )
         for one in document.unresolved
     )
+
+
+def _explained(incident: ReportedIncident | EarlierIncident) -> Sequence[str]:
+    return incident.explains if isinstance(incident, ReportedIncident) else ()
+
+
+def _places(found: Iterable[tuple[str, str]]) -> Mapping[str, tuple[str, ...]]:
+    by_code: dict[str, set[str]] = {}
+    for code, name in found:
+        by_code.setdefault(code, set()).add(our_line(Resource.of(name).root, LONGEST_PLACE))
+    return {code: tuple(sorted(places)[:MOST_PLACES]) for code, places in by_code.items()}
 
 
 def _lanes(document: Report) -> list[Lane]:

@@ -139,7 +139,7 @@ def show_snapshot(request: Request, visible: VisibleClusters, snapshot_id: str) 
     newest, _ = _digests(visible, document.cluster, timeline.COLUMNS)
     is_newest = bool(newest) and newest[0].snapshot_id == snapshot_id
     later = [digest for digest in reversed(newest) if digest.snapshot_id > snapshot_id]
-    shown, notice = (document, "") if is_newest else as_it_ended(document, later)
+    shown, notice = as_it_ended(document, later, newest[0]) if later else (document, "")
     return _report(request, shown, newest=is_newest, notice=notice)
 
 

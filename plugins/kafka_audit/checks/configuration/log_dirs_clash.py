@@ -10,6 +10,7 @@ from kafka_audit.checks.alike_brokers import one_finding
 from kafka_audit.checks.gaps import no_brokers
 from kafka_audit.cluster.releases import does
 from kafka_audit.cluster.settings import ROLES
+from kafka_audit.model.text import without_id
 
 _DIRS, _DIR, _METADATA, _TIERED = "log.dirs", "log.dir", "metadata.log.dir", "remote.log.storage.system.enable"
 _DEFAULT, _TEMPORARY = "/tmp/kafka-logs", ("/tmp", "/var/tmp")  # noqa: S108 -- Kafka's default, compared and not used
@@ -40,7 +41,7 @@ def _of_nodes(view: ClusterView) -> Judgements:
     found = {node: sorted(_faults(view, node), key=lambda fault: -fault.severity) for node in nodes}
     # Files are judged one by one: each finding is at the line of its file, and has its path.
     of_brokers = () if not view.inter_broker.asked else (node for node in nodes if node not in settings.controllers)
-    often = Counter(_without_id(_text(found[node]), node) for node in of_brokers)
+    often = Counter(without_id(_text(found[node]), node) for node in of_brokers)
     for node in nodes:
         who, resource = settings.party(node), settings.resource(node)
         unknown = _unknown(view, node)
@@ -51,7 +52,7 @@ def _of_nodes(view: ClusterView) -> Judgements:
             continue
         faults = found[node]
         if faults:
-            text = alike if often[alike := _without_id(_text(faults), node)] > 1 else _text(faults)
+            text = alike if often[alike := without_id(_text(faults), node)] > 1 else _text(faults)
             facts = {"broker": node, "who": who, "key": faults[0].key, "fault": text}
             yield view.judge(resource, Status.FAIL, facts, severity=faults[0].severity)
         else:
@@ -60,11 +61,6 @@ def _of_nodes(view: ClusterView) -> Judgements:
 
 def _text(faults: Sequence[_UnsafeDirectory]) -> str:
     return "; ".join(fault.text for fault in faults)
-
-
-def _without_id(text: str, node: int) -> str:
-    """Return a text that is the same for brokers whose directories differ in their id only: a word in the name of a folder."""
-    return re.sub(rf"(?<!\w){node}(?!\w)", "ID", text)
 
 
 def _unknown(view: ClusterView, node: int) -> tuple[str, str] | None:

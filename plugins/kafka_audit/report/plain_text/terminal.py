@@ -3,7 +3,6 @@
 The facts of an incident come in one order: what is broken, since when, who is hurt, what to do, why.
 """
 
-import re
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 
@@ -28,6 +27,7 @@ from kafka_audit.report.text import (
     ranges,
     remedy_text,
     start_upper,
+    without_id,
     wrap,
 )
 from kafka_audit.report.what_if.next_failure import next_failure_lines
@@ -82,12 +82,6 @@ def incidents_in_brief(document: Report, *, width: int) -> str:
     """Return every incident with since when, who is hurt and what to do first, for a log; "" where there is none."""
     page = _AuditPage(document, max(width, 60), Paint(on=False), full=False)
     return "\n".join(page.in_brief(document.incidents))
-
-
-def without_id(finding: ReportedFinding) -> str:
-    """Return what a finding says, the same for nodes that differ in their id only."""
-    node = finding.resource.name.rpartition("/")[2]
-    return re.sub(rf"(?<!\w){re.escape(node)}(?!\w)", "ID", finding.message)
 
 
 class _AuditPage:
@@ -311,7 +305,7 @@ class _AuditPage:
         for finding in self.alone:
             by_code.setdefault((finding.severity, finding.code), []).append(finding)
         for (severity, code), group in list(by_code.items())[: None if self.most is None else 2 * self.most]:
-            alike = len({without_id(finding) for finding in group}) == 1
+            alike = len({without_id(f.message, f.resource.name.rpartition("/")[2]) for f in group}) == 1
             shown = group if self.most is None or (len(group) <= _ALIKE and not alike) else group[:1]
             for finding in shown:
                 place = clean(finding.resource.name)
