@@ -8,6 +8,7 @@ from datetime import datetime
 
 from kafka_audit.model.finding import CHANGES, Resource, Severity
 from kafka_audit.model.report import Report, ReportedFinding, ReportedIncident
+from kafka_audit.model.text import without_id
 from kafka_audit.report import remedies, unknowns
 from kafka_audit.report.impacts import who_is_hurt
 from kafka_audit.report.left_behind import left_behind
@@ -27,7 +28,6 @@ from kafka_audit.report.text import (
     ranges,
     remedy_text,
     start_upper,
-    without_id,
     wrap,
 )
 from kafka_audit.report.what_if.next_failure import next_failure_lines
