@@ -47,7 +47,7 @@ class History:
         self._reports = {}
         self._codes = {"KA001"}
 
-    def audit(self, *failures, unknown=(), dead=False, mutes=(), after=None):
+    def audit(self, *failures, unknown=(), dead=False, mutes=(), after=None, changes=()):
         """Return the report of the next audit.
 
         Failures are (code, resource, severity, evidence), what is unknown (code, resource); all else that ever spoke passes.
@@ -87,7 +87,7 @@ class History:
         found = findings.findings_with_lifecycle(
             view, judged, mutes=[Mute(**mute) for mute in mutes], previous_report=previous, today=date(2026, 9, 14)
         )
-        incidents = causes.incidents(view, found, ())
+        incidents = causes.incidents(view, found, changes)
         report = document.build_report(view, previous and previous.snapshot_id, found, incidents, (), previous)
         self._reports[cluster_id] = structs.replace(report, finished_at=f"{self.now:%Y-%m-%dT%H:%M:%SZ}")
         return self._reports[cluster_id]

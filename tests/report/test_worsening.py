@@ -4,7 +4,7 @@ import pytest
 
 import hostile
 from audit_history import History, cut_off
-from kafka_audit.model.finding import Resource
+from kafka_audit.model.finding import Change, Resource
 from kafka_audit.model.report import report_json
 from kafka_audit.report.html.cluster import standalone
 from kafka_audit.report.plain_text.markdown import markdown_report
@@ -69,11 +69,33 @@ def test_what_follows_from_a_new_cause_says_since_when_it_was_on_its_own(history
     symptom = history.audit(("KA105", "broker/1", "CRITICAL", {})).incidents[0]
     (new,) = history.audit(*cut_off(1)).incidents
     assert (new.cause, new.audits, new.lifecycle) == ("KA302", 1, "new")
-    (told,) = [one.text for one in new.evidence_for if one.observer == "changes" and one.text.startswith("On its own")]
+    (told,) = [one.text for one in new.evidence_for if one.observer == "changes"]
+    assert told.startswith("On its own until 14 Sep 2026 18:00 UTC: ")
     assert told.endswith("(KA105), since 14 Sep 2026 18:00 UTC (1 audit)")
     assert symptom.headline in told
     (goes_on,) = history.audit(*cut_off(1)).incidents
-    assert not [one for one in goes_on.evidence_for if one.text.startswith("On its own")]
+    assert [one.text for one in goes_on.evidence_for if one.observer == "changes"] == [told]
+
+
+def test_a_symptom_that_outlives_its_cause_is_as_old_as_its_incident(history):
+    history.audit(*cut_off(1))
+    first = history.audit(*cut_off(1)).incidents[0].first_seen
+    after = history.audit(("KA105", "broker/1", "CRITICAL", {}))
+    assert [one.cause for one in after.resolved_incidents] == ["KA302"]
+    assert [(one.cause, one.first_seen, one.audits) for one in after.incidents] == [("KA105", first, 3)]
+
+
+def test_what_changed_before_an_incident_stays_with_it_and_its_repair_is_no_cause(history):
+    def setting(before, after):
+        return Change(kind="config", resource="broker/1/config/listeners", before=before, after=after)
+
+    for changes in ([setting("a", "b")], [setting("b", "a")], []):
+        (incident,) = history.audit(*cut_off(1), changes=changes).incidents
+        said = [one.text for one in incident.evidence_for if one.observer == "changes"]
+        assert said == ["setting of broker 1, config listeners: a -> b"]
+    history.audit()
+    (again,) = history.audit(*cut_off(1)).incidents
+    assert not [one for one in again.evidence_for if one.observer == "changes"]
 
 
 def test_an_incident_that_was_over_begins_anew(history):
@@ -130,7 +152,7 @@ def test_an_incident_is_resolved_with_its_cause_though_a_symptom_outlives_it(his
     history.audit(SYMPTOM, CAUSE)
     after = history.audit(SYMPTOM)
     assert [one.cause for one in after.resolved_incidents] == ["KA302"]
-    assert [(one.cause, one.audits) for one in after.incidents] == [("KA105", 1)]
+    assert [(one.cause, one.audits) for one in after.incidents] == [("KA105", 2)]
     history = History()
     history.audit(SYMPTOM, CAUSE)
     after = history.audit(SYMPTOM, unknown=[CAUSE[:2]])

@@ -42,7 +42,7 @@ class Continuity:
         """Compare them; without a previous report each is new."""
         self._findings = {finding.fingerprint: finding for finding in findings}
         self._now = {(finding.code, finding.resource.name): finding for finding in self._findings.values()}
-        self._previous, self.before = previous, JudgedBefore(previous)
+        self.previous, self.before = previous, JudgedBefore(previous)
         self.unresolved = () if previous is None else previous.unresolved
         self.incidents = tuple(self._dated(incident) for incident in incidents)
         self._kept = {id(earlier) for incident in self.incidents for earlier in self.continued(incident)}
@@ -55,9 +55,13 @@ class Continuity:
     def known_since(self, incident: Incident) -> tuple[str | None, int]:
         """Return when the first audit that found an incident ended, and how many found it before; None and 0: none did.
 
-        A report of a version that did not say since when says at least that it was there then.
+        A report of a version that did not say since when says at least that it was there then. A symptom that outlives its cause
+        is as old as the incident that it was part of, as far as is known.
         """
-        continued, then = self.continued(incident), None if self._previous is None else self._previous.finished_at
+        continued, then = self.continued(incident), None if self.previous is None else self.previous.finished_at
+        if not continued and incident.lifecycle is not Lifecycle.NEW:
+            core = causing(incident.cause, {self._key(self._findings[name]) for name in incident.findings})
+            continued = [earlier for earlier in self.unresolved if core & self._members(earlier)]
         ends = (one.first_seen or then for one in continued)
         return min(filter(None, ends), default=None), max((one.audits for one in continued), default=0)
 

@@ -47,6 +47,7 @@ from kafka_audit.report.continuity import Continuity, Unresolved
 from kafka_audit.report.impacts import impacts
 from kafka_audit.report.on_its_way import MOST
 from kafka_audit.report.parties import matrix, quorum, reach, views
+from kafka_audit.report.text import utc_text
 from kafka_audit.report.what_if import next_failure
 from kafka_audit.report.worsening import since_text, worse_since
 
@@ -105,7 +106,7 @@ def build_report(  # noqa: PLR0913, PLR0917 -- the contract between report and a
                 groups=_finding_groups(incident, places, view),
                 first_seen=since or (ended if incident.lifecycle is Lifecycle.NEW else None),
                 audits=audits + counts,
-                evidence_for=(*incident.evidence_for, *_taken_in(incident, continuity, previous_report)),
+                evidence_for=tuple(_evidence_for(incident, continuity, ended)),
                 impacts=impacts((by_fingerprint[name] for name in (*incident.findings, *incident.explains)), checks, view),
             )
             for incident in continuity.incidents
@@ -291,10 +292,18 @@ def _addresses(held: Iterable[Address]) -> tuple[Address, ...]:
     return tuple(Address(host=clean(at.host), port=at.port) for at in held)
 
 
-def _taken_in(incident: Incident, continuity: Continuity, previous: Report | None) -> Iterator[Evidence]:
-    """Yield what the previous audit reported on its own, so that it is not lost since when clients suffer."""
+def _evidence_for(incident: Incident, continuity: Continuity, now: str | None) -> Iterator[Evidence]:
+    """Yield what speaks for an incident, and what changed before it: of one that goes on, what its first report said of that.
+
+    What changed since the previous audit may be its repair. What that audit reported on its own says since when clients suffer.
+    """
+    yield from (one for one in incident.evidence_for if one.observer != CHANGES)
+    continued = continuity.continued(incident)
+    held = [one.evidence_for for one in continued if isinstance(one, ReportedIncident)] if continued else [incident.evidence_for]
+    yield from (line for evidence in held for line in evidence if line.observer == CHANGES)
     for earlier in continuity.taken_in(incident):
-        text = f"On its own until this audit: {earlier.headline} ({earlier.cause}), {since_text(_earlier(earlier, previous))}"
+        since = since_text(_earlier(earlier, continuity.previous))
+        text = f"On its own until {utc_text(now) or 'this audit'}: {earlier.headline} ({earlier.cause}), {since}"
         yield Evidence(observer=CHANGES, text=clean(text, LONGEST_EVIDENCE))
 
 
