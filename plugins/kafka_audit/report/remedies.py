@@ -36,7 +36,7 @@ OF_A_BUNDLE = (
 STEPS: Mapping[str, str] = MappingProxyType(
     {"see": "Diagnose (read-only)", "quick": "Quick fix", "lasting": "Permanent fix", "do_not": "Do not", "prove": "Verify"}
 )
-"""Titles of the kinds of steps in Markdown and pages."""
+"""Titles of the kinds of steps, everywhere."""
 
 
 def origin_note(report: Report) -> str:

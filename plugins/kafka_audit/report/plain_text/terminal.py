@@ -46,8 +46,6 @@ _QUESTIONS = 4
 _SHORT = 5
 """Lines of evidence and codes of findings that a page shows which is not `full`."""
 
-_STEP = {"see": "see it yourself (reads only)", "quick": "quick", "lasting": "lasting", "prove": "prove it"}
-
 
 def terminal_report(document: Report, *, width: int, color: bool, full: bool = False) -> str:
     """Return the page of one audit, ending in a newline.
@@ -240,7 +238,7 @@ class _AuditPage:
             text = remedy_text(remedies.step_text(step))
             if step.kind != "see":
                 doubt = f", {remedies.DECIDE_FIRST}" if remedies.waits_for_a_decision(step, incident) else ""
-                text = f"{_STEP[step.kind]}{doubt}: {text}"
+                text = f"{remedies.STEPS[step.kind]}{doubt}: {text}"
             yield from wrap(text, self.width, f"    {number}  ", "       ")
             yield from (f"         {line}" for line in remedies.step_lines(step))
             if step.cost:
