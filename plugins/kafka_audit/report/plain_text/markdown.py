@@ -7,7 +7,7 @@ from kafka_audit.cluster.answers.reads import observer_name
 from kafka_audit.model import quoting
 from kafka_audit.model.commands import Prose
 from kafka_audit.model.report import CodeGroup, Report, ReportedIncident, ReportedStep, ReportedViews
-from kafka_audit.model.text import clean, counted, our_line
+from kafka_audit.model.text import clean, counted, our_line, start_upper
 from kafka_audit.report import remedies, state, unknowns
 from kafka_audit.report.impacts import who_is_hurt
 from kafka_audit.report.left_behind import left_behind
@@ -62,6 +62,7 @@ def _lines(document: Report) -> Iterator[str]:
     yield f"**{escaped(document.cluster)}**, collected {escaped(document.finished_at or 'at an unknown time')},"
     yield f"{coverage.answered} of {coverage.asked} reads answered, snapshot `{clean(document.snapshot_id)}`."
     yield from _origin(document)
+    yield from _in_brief(document.incidents)
     for incident in document.incidents:
         yield from _incident(incident, document)
     if not document.incidents:
@@ -82,6 +83,18 @@ def _lines(document: Report) -> Iterator[str]:
     yield from _left_behind(document)
     yield from _next_failure(document)
     yield from _coverage(document)
+
+
+def _in_brief(incidents: Sequence[ReportedIncident]) -> Iterator[str]:
+    """Yield each incident with since when, who is hurt and what to do first, where there are several."""
+    several = incidents if len(incidents) > 1 else ()
+    yield from ("", f"## {len(several)} incidents", "") if several else ()
+    for number, incident in enumerate(several, 1):
+        hurt = markdown_prose(who_is_hurt(incident.impacts) or incident.impact)
+        since = escaped(start_upper(since_text(incident)))
+        command = remedies.command_to_see(incident)
+        first = f"`{our_line(command, 1000)}`" if command else escaped(remedies.step_without_command(incident))
+        yield f"{number}. **{incident.severity}** {escaped(incident.headline)}. {since}. {hurt} {first}".rstrip()
 
 
 def _on_its_way(document: Report) -> Iterator[str]:
