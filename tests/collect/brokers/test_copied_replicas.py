@@ -10,7 +10,7 @@ from kafka_audit.collect.brokers.copied_replicas import COPIED
 from kafka_audit.collect.brokers.leader_questions import LeaderQuestionPlan, tiered_topics
 from kafka_audit.collect.brokers.leader_reads import LeadershipAsker
 from kafka_audit.collect.brokers.tiers import TIER
-from kafka_audit.collect.brokers.transaction_states import MADE_UP, STATES, TransactionStateAsker
+from kafka_audit.collect.brokers.transactions import MADE_UP, STATES, TransactionStateAsker
 from kafka_audit.collect.brokers.views import ViewBook
 from kafka_audit.model.tables import CoordinatedTransaction, CopiedReplica, Reassignment, TieredPartition, TopicConfig
 from made_rows import made, of
