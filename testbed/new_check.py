@@ -34,7 +34,7 @@ def {name}(view: ClusterView) -> Judgements:
         yield view.judge(f"broker/{{broker}}", status, who=f"broker {{broker}}", broker=broker)
 '''
 _OF_SETTINGS = '''from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
-from kafka_audit.checks.configuration.effective import Effective, unknown_judgement, unread_judgements
+from kafka_audit.checks.configuration.effective import Effective, each_broker
 
 _KEY = "…"
 
@@ -43,16 +43,16 @@ _KEY = "…"
 def {name}(view: ClusterView) -> Judgements:
     """{title}."""
     effective = Effective(view)
-    yield from unread_judgements(effective)
-    for broker in filter(effective.was_read, effective.brokers):
+
+    def judged(broker: int) -> Judgements:
         value = effective.get(broker, _KEY)  # by the broker, its file, dynamic settings or the default
-        if not value.known:
-            yield unknown_judgement(effective, broker, f"{{_KEY}} is unknown")
-            continue
         status = Status.PASS  # what the value shows
-        yield view.judge(f"broker/{{broker}}", status, broker=broker, key=_KEY, value=value.text)
+        yield view.judge(f"broker/{{broker}}", status, who=f"broker {{broker}}", broker=broker, key=value.key, value=value.text)
+
+    yield from each_broker(effective, judged, _KEY)
 '''
 _CASES = """check: {code}
+typed: []  # what people type: phrases of two to seven words
 needs: []
 says:
   FAIL: Broker {{broker}} …

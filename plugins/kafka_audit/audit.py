@@ -6,12 +6,14 @@ Each step reads from the store what the step before wrote there, so that they ma
 """
 
 import logging
+import os
 import secrets as tokens
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
+from types import MappingProxyType
 from typing import Any
 
 from kafka_audit.bounds.isolation import Failed, Failures
@@ -116,23 +118,19 @@ def _baseline(store: Store, snapshot: Manifest, baseline: str | None) -> str | N
     raise UsageError(msg)
 
 
-Take = Callable[..., Snapshot]
-
-
 def stamp(now: float) -> str:
     """Return a time (seconds since the epoch) as ids of snapshots and runs start with: 20260131T235959Z."""
     return datetime.fromtimestamp(now, UTC).strftime("%Y%m%dT%H%M%SZ")
 
 
-def publish_snapshot(  # noqa: PLR0913 -- one of them replaces a part only in tests
+def publish_snapshot(  # noqa: PLR0913 -- what it is taken of, and what is known of it
     cluster: Cluster,
     store: Store,
     say: Callable[[str], None],
     *,
-    secrets: Mapping[str, str] | None = None,
-    answers: Mapping[str, QueueAnswer] | None = None,
+    secrets: Mapping[str, str] = os.environ,
+    answers: Mapping[str, QueueAnswer] = MappingProxyType({}),
     first: bool = False,
-    take: Take = collector.take_snapshot,
 ) -> str:
     """Take a snapshot of a cluster, publish it, return its id. What does not answer becomes rows, never an error.
 
@@ -140,20 +138,20 @@ def publish_snapshot(  # noqa: PLR0913 -- one of them replaces a part only in te
         cluster: the cluster to read.
         store: where the snapshot goes.
         say: gets a line for each step.
-        secrets: passwords by the names that `password_env` gives; default: the environment.
+        secrets: passwords by the names that `password_env` gives.
         answers: what workers of Airflow queues saw, by vantage.
         first: nothing was ever read of this cluster.
-        take: the collector.
 
     Raises:
         UsageError: the cluster file names something that cannot be audited, e.g. a chroot without `/brokers/ids`.
     """
     snapshot_id = f"{stamp(time.time())}-{cluster.name}-{tokens.token_hex(2)}"
-    given: dict[str, Any] = {} if secrets is None else {"secrets": secrets}
-    given |= {"answers": answers} if answers else {}
-    given |= {"first": first} if first else {}
-    given |= {"earlier": store.brokers_of_newest(cluster.name)} if cluster.logs is not None and not first else {}
-    store.write(take(cluster, snapshot_id=snapshot_id, say=say, **given))
+    earlier = store.brokers_of_newest(cluster.name) if cluster.logs is not None and not first else ()
+    store.write(
+        collector.take_snapshot(
+            cluster, snapshot_id=snapshot_id, say=say, secrets=secrets, answers=answers, first=first, earlier=earlier
+        )
+    )
     release_memory()
     return snapshot_id
 

@@ -47,7 +47,7 @@ def test_what_nobody_told_and_what_is_filled_in_later_is_not_known():
     assert not of(line("8"), dynamic(None)).get(0, KEY).known
 
 
-@pytest.mark.parametrize("text", ["", "1e3", "٣", "9" * 5000, "+", "1 000", None])
+@pytest.mark.parametrize("text", ["", "1e3", "9" * 5000, str(2**63), "+", "1 000", None])
 def test_what_is_no_number_to_java_is_none(text):
     assert Value(key=KEY, known=True, text=text).number is None
     assert plain(KEY, text) == (text if text is not None else "not set")
@@ -57,6 +57,7 @@ def test_what_is_no_number_to_java_is_none(text):
     ("key", "one", "other"),
     [
         (KEY, "+0007", "7"),
+        (KEY, "٣", "3"),  # `Character.digit` takes the digits of every alphabet
         ("log.cleanup.policy", "compact, delete,", "delete,compact"),
         ("auto.create.topics.enable", "TRUE", "true"),
     ],

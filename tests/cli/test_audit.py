@@ -38,17 +38,18 @@ def store(tmp_path):
     return store
 
 
-def test_collect_publishes_what_the_collector_took_under_an_id_that_sorts_by_time(tmp_path):
+def test_collect_publishes_what_the_collector_took_under_an_id_that_sorts_by_time(tmp_path, monkeypatch):
     taken = {}
 
-    def take(cluster, *, snapshot_id, say, secrets):
+    def take(cluster, *, snapshot_id, say, secrets, **_others):
         say("asking")
         taken.update(cluster=cluster, secrets=secrets)
         return _snapshot(snapshot_id)
 
+    monkeypatch.setattr(audit.collector, "take_snapshot", take)
     lines = []
     store = Store(tmp_path)
-    snapshot_id = audit.publish_snapshot(PROD, store, lines.append, secrets={"A": "b"}, take=take)
+    snapshot_id = audit.publish_snapshot(PROD, store, lines.append, secrets={"A": "b"})
     assert re.fullmatch(r"20\d{6}T\d{6}Z-prod-[0-9a-f]{4}", snapshot_id)
     assert taken == {"cluster": PROD, "secrets": {"A": "b"}}
     assert lines == ["asking"]

@@ -32,7 +32,7 @@ from kafka_audit.clients.read_error import ReadError
 from kafka_audit.clients.secrets.secret_keys import is_secret
 from kafka_audit.clients.targets import named_addresses
 from kafka_audit.collect import priorities
-from kafka_audit.collect.brokers import node_configs
+from kafka_audit.collect.brokers import configs
 from kafka_audit.collect.brokers.acls import AclBook
 from kafka_audit.collect.brokers.broker_view import BrokerAsker
 from kafka_audit.collect.brokers.consumer_groups import GroupReads
@@ -544,7 +544,7 @@ def test_large_settings_do_not_outlast_the_audit(monkeypatch):
     clock = SimpleNamespace(monotonic=lambda: time.monotonic() + ahead[0])
     for module in (budget_module, secret_filter):
         monkeypatch.setattr(module, "time", clock)
-    for module in (node_configs, secret_filter):
+    for module in (configs, secret_filter):
         monkeypatch.setattr(module, "is_secret", passing)
     with HostileCluster(brokers=8) as parties:
         for broker in parties.brokers:

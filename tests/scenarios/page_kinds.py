@@ -18,7 +18,7 @@ from kafka_audit.report.html import decision, pages, timeline
 from kafka_audit.report.html.cluster import Around, cluster_page, standalone
 from kafka_audit.report.html.filters import Wanted
 from kafka_audit.report.html.templating import asset
-from kafka_audit.report.sections import Line, Section
+from kafka_audit.report.verdicts import Line, Section
 from reported import report_of
 from testbed.corpus.documents import whole_documents
 from testbed.corpus.recorded import CLUSTERS, SUFFIX, unpacked

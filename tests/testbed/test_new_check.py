@@ -2,13 +2,16 @@
 
 import inspect
 import subprocess
+import types
 
 import pytest
 import yaml
 
+import small_cluster
 from airflow_environment import ROOT
 from checks.cases import demand_known_keys
-from kafka_audit.checks import RETIRED, catalogue
+from kafka_audit import checks
+from kafka_audit.checks import RETIRED, Status, catalogue
 from testbed import new_check
 from testbed.corpus.actions import ACTIONS
 from testbed.corpus.catalogue import fault
@@ -66,11 +69,16 @@ def test_a_family_that_is_full_has_none():
 
 
 @pytest.mark.parametrize("family", ["listeners", "configuration"])
-def test_the_files_have_the_shape_that_tests_demand(tmp_path, family):
+def test_the_files_run_and_have_the_shape_that_tests_demand(tmp_path, monkeypatch, family):
     (tmp_path / "CHANGELOG.md").write_text("# Changelog\n\n### Added\n\n- a\n\n### Security\n\n- b\n")
     texts = dict(new_check.stubs(tmp_path, "KA399", family, "port_shared", "Two listeners share a port"))
     module, cases, faults, changelog = texts
-    compile(texts[module], str(module), "exec")
+    written = types.ModuleType(f"kafka_audit.checks.{family}.port_shared")
+    monkeypatch.setattr(checks, "check", lambda **_options: lambda function: function)
+    exec(texts[module], vars(written))  # noqa: S102 -- our own template
+    world = {"brokers": {0: {"listeners": {"PLAINTEXT": "PLAINTEXT://b0:9092"}}}, "configs": {0: {"…": "1"}}}
+    judged = list(written.port_shared(small_cluster.view(world)))
+    assert [(judgement.status, judgement.resource) for judgement in judged] == [(Status.PASS, "broker/0")]
     assert module == tmp_path / new_check.CHECKS / family / "port_shared.py"
     demand_known_keys("x.yaml", yaml.safe_load(texts[cases]))
     ((name, raw),) = yaml.safe_load(texts[faults]).items()

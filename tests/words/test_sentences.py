@@ -26,6 +26,13 @@ def test_a_message_is_a_template_filled_with_evidence(template, evidence, text):
     assert fill(template, evidence) == text
 
 
+def test_a_filter_that_does_not_exist_is_named_with_those_that_do():
+    with pytest.raises(
+        ValueError, match=r"no filter 'upper' for 'who' in '\{who\|upper\} is gone'; known: form, listed, most, capital"
+    ):
+        fill("{who|upper} is gone", {"who": "it"})
+
+
 @pytest.mark.parametrize("name", ["{{ 7*7 }}", "{7*7}", "{% for a in b %}", "{# x #}", "{count}: a|b #", "{topic|form('', '')}"])
 def test_a_value_is_never_a_template(name):
     assert message("{topic} is gone", {"topic": name, "count": 1}).headlines == (f"{name} is gone",)

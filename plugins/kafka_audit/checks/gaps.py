@@ -9,6 +9,7 @@ from kafka_audit.cluster.answers.broker_reads import BrokerReads
 from kafka_audit.cluster.listeners.endpoints import AdvertisedEndpoint
 from kafka_audit.faults.serve_edges import ServeEdge
 from kafka_audit.model.tables import ZookeeperMember, ZookeeperNode
+from kafka_audit.model.text import listing
 
 MOVING = MappingProxyType(
     {"error": "in motion", "needs": "another audit: registrations or listed endpoints changed between samples, or are too new"}
@@ -99,6 +100,13 @@ def no_quorum(view: ClusterView, subject: str) -> Judgements:
     elif view.quorum.now.newest is None:
         error, needs = view.quorum.unread()
         yield view.unknown("cluster", error, needs, who=subject)
+
+
+def controllers_unread(view: ClusterView, key: str, nodes: Collection[int]) -> Judgement:
+    """Return the judgement of a check of controllers whose setting is unknown; no node: none is known."""
+    who = f"{'controllers' if len(nodes) > 1 else 'controller'} {listing(map(str, nodes))}" if nodes else "any controller"
+    needs = "`controllers` in the cluster file, or their server.properties (`properties` there)"
+    return view.unknown("cluster", f"{key} is unknown", needs, who=who)
 
 
 def controller_logs(view: ClusterView, failing: Collection[int]) -> Judgements:

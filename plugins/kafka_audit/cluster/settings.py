@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from kafka_audit.cluster.samples import Samples
+from kafka_audit.configuration.definitions.values import integer
 from kafka_audit.model.addresses.advertised_listeners import CONTROLLERS, first_controllers_listener
 from kafka_audit.model.addresses.voters import VOTERS
 from kafka_audit.model.tables import BrokerConfig, BrokerProperty, ControllerConfig, PropertyLogin
@@ -142,8 +143,8 @@ class Settings:
 
     def number(self, broker: int, key: str, default: int) -> int:
         """Return a setting that is a number, the default where it is not set, or none that is known."""
-        value = self.get(broker, key).value or ""
-        return int(value) if value.isdecimal() else default
+        number = integer(self.get(broker, key).value or "", 64)
+        return default if number is None else number
 
     def get(self, broker: int, key: str) -> Setting:
         """Return one setting: the file's word, else the broker's own."""

@@ -33,7 +33,7 @@ def ignored_by_all(
         return follows(given) is False
     rows = [answers.get(broker, {}).get(_VERSION) for broker in brokers]
     minors = [row.value.partition("-")[0] for row in rows if row is not None and row.value and row.source == DEFAULT_SOURCE]
-    known = [tuple(map(int, minor.split("."))) for minor in minors if minor.replace(".", "").isdecimal()]
+    known = [version_numbers(minor) for minor in minors if minor.replace(".", "").isdecimal()]
     return len(known) == len(rows) and follows(known) is False
 
 

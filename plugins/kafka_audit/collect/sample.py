@@ -15,10 +15,10 @@ from kafka_audit.clients.protocol.conversation import ClientOptions
 from kafka_audit.clients.read_error import ReadError, any_answer, clean_line
 from kafka_audit.clients.targets import Target, bootstrap_targets, flat, registered_targets
 from kafka_audit.collect import priorities, queue_vantages
-from kafka_audit.collect.brokers import broker_view, leader_questions, leader_reads, scram_users, transaction_states
+from kafka_audit.collect.brokers import broker_view, leader_questions, leader_reads, scram_users, transactions
 from kafka_audit.collect.brokers.broker_view import BrokerAsker
 from kafka_audit.collect.brokers.discovery import Discovery
-from kafka_audit.collect.brokers.inter_broker_endpoints import inter_broker_endpoints, settings_of
+from kafka_audit.collect.brokers.listener_names import inter_broker_endpoints, settings_of
 from kafka_audit.collect.brokers.quorum import ControllerAsker, VoterProber, controllers, voter_targets
 from kafka_audit.collect.brokers.views import ViewBook
 from kafka_audit.collect.nodes import Nodes
@@ -408,9 +408,9 @@ class Sampler:
 
     def _jobs_on_coordinators(self, number: int, registered: Mapping[int, Sequence[Target]], rows: Sequence[Row]) -> list[_Job]:
         """Return what is asked of coordinators, where a transaction is open for long."""
-        partitions = transaction_states.open_partitions(rows)
+        partitions = transactions.open_partitions(rows)
         targets = leader_reads.targets_to_ask(rows, flat(registered)) if partitions else ()
-        askers = [transaction_states.TransactionStateAsker(target, number, self._options(), partitions) for target in targets]
+        askers = [transactions.TransactionStateAsker(target, number, self._options(), partitions) for target in targets]
         return [_Job(run=asker.ask, without=asker.unanswered) for asker in askers]
 
     def _from_queues(self, number: int, registered: Mapping[int, Sequence[Target]], rows: Sequence[Row]) -> Iterator[Row]:

@@ -17,11 +17,10 @@ from kafka_audit.clients.budget import GRACE_S, Budget, over_limit
 from kafka_audit.clients.credentials import ClusterLogins
 from kafka_audit.clients.targets import behind_proxies
 from kafka_audit.collect.brokers.broker_view import API_VERSIONS
+from kafka_audit.collect.brokers.configs import CONFIGS, TOPIC_CONFIGS
 from kafka_audit.collect.brokers.consumer_groups import GROUPS
 from kafka_audit.collect.brokers.listener_names import with_listener_names
-from kafka_audit.collect.brokers.node_configs import CONFIGS
 from kafka_audit.collect.brokers.privileged_reads import LOG_DIRS, REASSIGNMENTS
-from kafka_audit.collect.brokers.topic_configs import TOPIC_CONFIGS
 from kafka_audit.collect.brokers.views import ViewBook
 from kafka_audit.collect.logs import sources as logs
 from kafka_audit.collect.nodes import nodes

@@ -76,12 +76,6 @@ def level_name(level: int) -> str:
     return names.get(level, f"level {level}")
 
 
-def first_level(release: str | Minor) -> int | None:
-    """Return the first level of a release's metadata.version, which no earlier one supports; None of one that has none here."""
-    minor = (version_numbers(release) if isinstance(release, str) else release)[:2]
-    return next((level for level, name in _table()["metadata_versions"].items() if _minor(name) == minor), None)
-
-
 def metadata_release(level: int) -> str:
     """Return the release that a level of metadata.version came with, e.g. `3.9`; `level 40` where it is newer than is known."""
     names: Mapping[int, str] = _table()["metadata_versions"]

@@ -13,9 +13,6 @@ from importlib.resources import files
 from types import MappingProxyType
 
 from kafka_audit.differences.tables import (
-    DIFFERENCES,
-    OF_LOSSES,
-    OF_TOPICS,
     CoordinatorShare,
     DeletedTopic,
     EpochChange,
@@ -157,12 +154,6 @@ def _ddl_of_relations() -> Mapping[str, str]:
 def relation_ddl(name: str) -> str:
     """Return the columns of a shared relation with Spark's types, as `model.tables.ddl` returns those of a table."""
     return _ddl_of_relations()[name]
-
-
-def all_files() -> tuple[str, ...]:
-    """Return every file, as `query_text` takes them: those of shared relations, then those of difference tables."""
-    shared = [part for name in SHARED for part in parts_of_shared_relation(name, (False, True))]
-    return (*shared, *(table.table() for table in (*DIFFERENCES, *OF_LOSSES, *OF_TOPICS)), ListAge.table())
 
 
 def is_empty(name: str, empty: Collection[str]) -> bool:

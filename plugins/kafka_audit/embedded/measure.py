@@ -16,7 +16,7 @@ from kafka_audit.bounds.scratch import Scratch
 from kafka_audit.differences import files
 from kafka_audit.differences.alike import Alike, without_equal_views
 from kafka_audit.differences.arrow import given_tables, modes
-from kafka_audit.differences.files import in_order, parts_of_shared_relation, query_text, rows_of_all
+from kafka_audit.differences.files import in_order, query_text
 from kafka_audit.differences.found import Differences
 from kafka_audit.differences.tables import DIFFERENCES, ListAge
 from kafka_audit.model.errors import EngineError
@@ -51,7 +51,7 @@ def _in_duckdb(text: str) -> str:
 
 def shared_relation(name: str, modes: Iterable[bool]) -> str:
     """Return the SELECT of a shared relation; `modes` as in `differences.files`."""
-    return _in_duckdb(rows_of_all(query_text(part) for part in parts_of_shared_relation(name, modes)))
+    return _in_duckdb(files.shared_relation_sql(name, modes))
 
 
 def embedded_statement(table: type[Row]) -> str:

@@ -13,6 +13,7 @@ from kafka_audit.cluster.listeners.inter_broker import Listener
 from kafka_audit.cluster.quorum import NO_TIMES, seconds
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.compare.connect_strings import servers_of
+from kafka_audit.configuration.definitions.values import integer
 from kafka_audit.differences.tables import ReplicaGap
 from kafka_audit.model.progress import ProgressRow
 from kafka_audit.model.tables import BrokerIdentity
@@ -55,7 +56,6 @@ _LISTED, _ASKED = "ListPartitionReassignments", "zookeeper /admin/reassign_parti
 _LAG = "replica.lag.time.max.ms"
 _LAG_MS, _SHORTEST_LAG_MS = 30_000, 10_000
 """Its default: now, and before Kafka 2.5."""
-_DIGITS = 10
 """Those of no more milliseconds than Kafka accepts are fewer; a longer text is none that a broker runs with."""
 _OLD = frozenset(
     {"leader", "no_leader", "empty_view", "broker_missing", "topic_missing", "partition_missing", "replicas", "unregistered"}
@@ -436,9 +436,8 @@ class Edges:
         if age is None:
             return self._view.previous is not None and broker not in self._view.brokers_earlier
         setting = self._view.settings.running(broker, _LAG)
-        value = (setting.value or "").strip()
-        is_number = value.isdecimal() and len(value) <= _DIGITS
-        return age < (int(value) if is_number else _LAG_MS if setting.state == "unset" else _SHORTEST_LAG_MS)
+        lag = integer((setting.value or "").strip(), 64)
+        return age < (lag if lag is not None else _LAG_MS if setting.state == "unset" else _SHORTEST_LAG_MS)
 
     @cached_property
     def _reassignments_unread(self) -> bool:

@@ -11,8 +11,8 @@ from kafka_audit.model.report import PlannedChange
 from kafka_audit.model.text import clean, counted, listing, our_line
 from kafka_audit.report.plain_text import markdown
 from kafka_audit.report.remedies import LONGEST_PARAGRAPH, step_lines, step_text
-from kafka_audit.report.sections import Line, Section
 from kafka_audit.report.text import clean_prose, remedy_text, wrap
+from kafka_audit.report.verdicts import Line, Section
 
 _INDENT = " " * 6
 _MOST = 50

@@ -8,7 +8,7 @@ import msgspec
 from kafka_audit.migration.predictions import HELD, NOT_HELD, NOT_KNOWN
 from kafka_audit.model.report import PlannedChange
 from kafka_audit.model.text import brokers, counted, start_upper
-from kafka_audit.report.sections import Line, Section
+from kafka_audit.report.verdicts import Line, Section
 
 _MOST = 4
 """Broken connections of a state that are shown; the JSON has all."""

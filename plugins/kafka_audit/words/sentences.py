@@ -127,10 +127,17 @@ class _Piece(NamedTuple):
 
 @lru_cache(maxsize=4096)
 def _pieces(template: str) -> tuple[_Piece, ...] | None:
-    """Return the pieces of a template that has placeholders alone; None where Jinja2 has to read it."""
+    """Return the pieces of a template that has placeholders alone; None where Jinja2 has to read it.
+
+    Raises:
+        ValueError: a placeholder has a filter that does not exist.
+    """
     pieces, end = [], 0
     for found in _PLACEHOLDER.finditer(template):
         name, use, *forms = found.groups()
+        if use not in {None, *_FILTERS}:
+            msg = f"no filter {use!r} for {name!r} in {template!r}; known: {', '.join(_FILTERS)}"
+            raise ValueError(msg)
         pieces.append(_Piece(template[end : found.start()], name, use, tuple(form for form in forms if form is not None)))
         end = found.end()
     pieces.append(_Piece(template[end:]))

@@ -10,7 +10,7 @@ from kafka_audit.collect.brokers.copied_replicas import COPIED
 from kafka_audit.collect.brokers.leader_questions import LeaderQuestionPlan, tiered_topics
 from kafka_audit.collect.brokers.leader_reads import LeadershipAsker
 from kafka_audit.collect.brokers.tiers import TIER
-from kafka_audit.collect.brokers.transaction_states import MADE_UP, STATES, TransactionStateAsker
+from kafka_audit.collect.brokers.transactions import MADE_UP, STATES, TransactionStateAsker
 from kafka_audit.collect.brokers.views import ViewBook
 from kafka_audit.model.tables import CoordinatedTransaction, CopiedReplica, Reassignment, TieredPartition, TopicConfig
 from made_rows import made, of
@@ -139,5 +139,6 @@ def test_a_copy_that_cannot_be_asked_for_is_a_failed_read(broker, version, error
 def test_topics_with_remote_storage_are_known_by_their_settings():
     enable = "remote.storage.enable"
     settings = [("a", enable, "TRUE"), ("a", "segment.bytes", "5"), ("b", enable, "false"), ("c", enable, "true")]
+    settings += [("c", "segment.bytes", "9" * 5000)]  # what no topic has, and Python refuses to read
     found = collected([made(TopicConfig, topic=topic, key=key, value=value) for topic, key, value in settings])
     assert tiered_topics(found) == {"a": 5, "c": None}

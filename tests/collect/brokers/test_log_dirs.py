@@ -9,8 +9,7 @@ from kafka_audit.clients.budget import Budget
 from kafka_audit.clients.protocol.primitive_types import WireError
 from kafka_audit.clients.read_error import ReadError
 from kafka_audit.collect.brokers import log_dirs
-from kafka_audit.collect.brokers.disks import DiskBook
-from kafka_audit.collect.brokers.log_dirs import FutureReplica, decode_log_dirs_answer
+from kafka_audit.collect.brokers.log_dirs import DiskBook, FutureReplica, decode_log_dirs_answer
 from kafka_audit.model.cluster import Cluster, Limits
 
 VERSIONS = range(log_dirs.HIGHEST + 1)

@@ -6,7 +6,7 @@ from collect.fakes import FakeBroker, server
 from collect.taken import target
 from kafka_audit.clients.protocol.conversation import ClientOptions, Conversation
 from kafka_audit.clients.read_error import ReadError
-from kafka_audit.collect.brokers import topic_configs
+from kafka_audit.collect.brokers import configs
 from kafka_audit.collect.rows.topic_config_columns import KEYS, MOST, PLACEMENT
 from kafka_audit.model.tables import TopicConfig
 from kafka_audit.store import parquet
@@ -19,7 +19,7 @@ def broker():
 
 def asked(broker, topics):
     with server(broker) as (host, port), Conversation(host, port, ClientOptions(read_s=60.0)) as talk:
-        return tuple(parquet.rows_of(TopicConfig, topic_configs.ask_topic_configs(talk, target((host, port)), topics)))
+        return tuple(parquet.rows_of(TopicConfig, configs.ask_topic_configs(talk, target((host, port)), topics)))
 
 
 def test_only_what_a_topic_sets_for_itself_is_a_row(broker):

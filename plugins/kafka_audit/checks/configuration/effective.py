@@ -1,6 +1,5 @@
 """Settings in effect: DescribeConfigs; otherwise dynamic settings in ZooKeeper, then server.properties, then Kafka's default."""
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from kafka_audit.checks import ClusterView, Judgement, Judgements
 from kafka_audit.checks.alike_brokers import one_finding
 from kafka_audit.checks.gaps import no_brokers
 from kafka_audit.configuration.definitions import VERSIONS, definitions
+from kafka_audit.configuration.definitions.values import integer
 from kafka_audit.model.tables import DynamicConfig
 from kafka_audit.model.tables.views import DEFAULT_SOURCE
 
@@ -21,8 +21,6 @@ _FINER: Mapping[str, tuple[tuple[str, int], ...]] = MappingProxyType(
     {"log.retention.hours": (("log.retention.ms", 1), ("log.retention.minutes", 60_000), ("log.retention.hours", 3_600_000))}
 )
 """Keys that say the same in several units, the one that wins first."""
-
-_NUMBER = re.compile(r"[+-]?[0-9]{1,19}")  # a Java long, about
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,8 +36,7 @@ class Value:
     @property
     def number(self) -> int | None:
         """The value as a whole number, None where it is none."""
-        text = self.text or ""
-        return int(text) if _NUMBER.fullmatch(text) else None
+        return integer(self.text or "", 64)
 
     @property
     def true(self) -> bool:

@@ -2,6 +2,7 @@ from collections.abc import Iterator, Mapping
 
 from kafka_audit.checks import ClusterView, Judgement, Judgements, Severity, Status, check
 from kafka_audit.checks.configuration.effective import Effective, defaults, each_broker, unknown_judgement
+from kafka_audit.configuration.definitions.values import integer
 from kafka_audit.model.tables import SnapshotInfo
 
 _FACTOR, _IN_SYNC = "default.replication.factor", "min.insync.replicas"
@@ -38,17 +39,17 @@ def replicas_too_few(view: ClusterView) -> Judgements:
 
 def _at_controller(effective: Effective, node: int, size: int) -> Judgement:
     setting = effective.settings.get(node, _FACTOR)
-    text = (setting.value or next(iter(defaults(_FACTOR)), None) or "").strip()
+    factor = integer((setting.value or next(iter(defaults(_FACTOR)), None) or "").strip())
     view, resource, who = effective.view, f"controller/{node}", f"controller {node}"
     if size == 1 and effective.between.asked and effective.brokers:
         return view.not_applicable(resource, "the cluster has one broker")
     if size == 1:
         error, needs = "the number of brokers is unknown", "the files of the brokers"
         return view.unknown(resource, error, needs, who=who)
-    if not setting.known or not text.isdecimal():
+    if not setting.known or factor is None:
         needs = f"server.properties of {who}, as it reads the file"
         return view.unknown(resource, f"{_FACTOR} unknown", needs, who=who)
-    factor, enough = int(text), min(_ENOUGH, size)
+    enough = min(_ENOUGH, size)
     evidence: dict[str, object] = {"node": node, "who": who, "of": "of", "factor": factor, "with": ""}
     if factor >= enough:
         return view.judge(resource, Status.PASS, evidence)

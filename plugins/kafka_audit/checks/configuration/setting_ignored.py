@@ -11,6 +11,7 @@ from kafka_audit.cluster.releases import does, releases
 from kafka_audit.cluster.settings import ROLES, Settings
 from kafka_audit.compare.listener_names import canonical_listener
 from kafka_audit.configuration.definitions import VERSIONS, version_numbers
+from kafka_audit.configuration.definitions.values import integer
 from kafka_audit.configuration.near_keys import foreign_keys, known_keys, nearest_keys
 from kafka_audit.model.addresses.advertised_listeners import CONTROLLERS, INSTEAD, KEY, parts
 
@@ -86,8 +87,8 @@ def _ignored(view: ClusterView, node: int, lines: Mapping[str, str | None]) -> I
     if decides and lines.get(_MIN_ISR) not in {None, decides}:
         why = f"with eligible leader replicas the value of the cluster holds, which is {decides}"
         yield _Ignored(key=_MIN_ISR, why=why)
-    session = (lines.get(_SESSION) or "").strip()
-    if session.isdecimal() and not _is_kraft(view.settings, node) and not 2 * _TICK_MS <= int(session) <= 20 * _TICK_MS:
+    session = integer((lines.get(_SESSION) or "").strip())
+    if session is not None and not _is_kraft(view.settings, node) and not 2 * _TICK_MS <= session <= 20 * _TICK_MS:
         why = "a ZooKeeper with its usual tickTime of 2,000 ms limits it to 4,000 to 40,000 ms"
         yield _Ignored(key=_SESSION, why=why, severity=Severity.LOW)
 

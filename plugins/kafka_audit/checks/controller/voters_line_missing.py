@@ -1,11 +1,11 @@
 from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check, log_quotes
 from kafka_audit.checks.controller.quorum_incidents import needs_a_controller
+from kafka_audit.checks.gaps import controllers_unread
 from kafka_audit.checks.incident import Case, StoryFacts
 from kafka_audit.cluster.features import KRAFT_VERSION, METADATA_VERSION
 from kafka_audit.compare.addresses import address_text
 from kafka_audit.model.addresses.voters import SERVERS, VOTERS
 from kafka_audit.model.finding import Finding
-from kafka_audit.model.text import listing
 
 _DYNAMIC = "the voters are in the metadata log (kraft.version 1)"
 
@@ -35,9 +35,7 @@ def voters_line_missing(view: ClusterView) -> Judgements:
             severity = Severity.HIGH if left or unread else Severity.CRITICAL
             yield view.judge(resource, Status.FAIL, evidence, severity=severity, source=servers.source)
     if unread or not voters:
-        who = f"{'controllers' if len(unread) > 1 else 'controller'} {listing(map(str, unread))}" if unread else "any controller"
-        needs = "`controllers` in the cluster file, or their server.properties (`properties` there)"
-        yield view.unknown("cluster", f"{VOTERS} is unknown", needs, who=who)
+        yield controllers_unread(view, VOTERS, unread)
 
 
 def _level(view: ClusterView) -> int | None:

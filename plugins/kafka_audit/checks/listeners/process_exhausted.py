@@ -4,6 +4,7 @@ from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
 from kafka_audit.checks.incident import Case, at_the_broker, connection_opens
 from kafka_audit.checks.own_logs import OwnLog, own_logs
 from kafka_audit.cluster.answers.log_lines import quoted
+from kafka_audit.configuration.definitions.values import integer
 from kafka_audit.model.finding import Finding
 from kafka_audit.model.tables import LogLine
 from kafka_audit.model.text import listing
@@ -62,7 +63,7 @@ def _mixed_up(size: int, protocol: str) -> str:
 
 def _numbers(row: LogLine) -> Iterator[int]:
     """Yield the numbers of bytes in a line of Java's about memory."""
-    yield from (int(word) for word in (row.detail or "").split() if word.isdecimal())
+    yield from (number for word in (row.detail or "").split() if (number := integer(word, 64)) is not None)
 
 
 def protocol_of_size(size: int) -> str | None:

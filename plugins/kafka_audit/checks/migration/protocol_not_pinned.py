@@ -37,11 +37,9 @@ def _of_broker(view: ClusterView, broker: int, target: str, offers: Mapping[int,
         return view.unknown(resource, error, needs, who=who)
     protocol = pinned or target
     facts = {"broker": broker, "who": who, "protocol": protocol, "current": current or "CURRENT_VERSION"}
-    unread = None
-    for other in (other for other in view.inter_broker.brokers if other != broker):
-        if other not in offers:
-            unread = unread or other
-            continue
+    others = [other for other in view.inter_broker.brokers if other != broker]
+    unread = next((other for other in others if other not in offers), None)
+    for other in filter(offers.__contains__, others):
         for request in sent_requests(version(protocol)):
             offered = offers[other].get(request.api_key)
             if offered is None or offered < request.version:

@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from kafka_audit.cluster.registry import RegistrySample
+from kafka_audit.configuration.definitions.values import integer
 from kafka_audit.model.finding import Status
 from kafka_audit.model.tables import BrokerConfig, SourceRead
 
@@ -166,8 +167,5 @@ _DESCRIBE = "DescribeConfigs TOPIC"
 
 
 def _settings(configs: Iterable[BrokerConfig]) -> Mapping[int, int]:
-    found = {}
-    for row in configs:
-        if row.key == KEY and row.value is not None and row.value.strip().isdecimal():
-            found[row.broker_id] = int(row.value)
-    return found
+    values = {row.broker_id: integer((row.value or "").strip()) for row in configs if row.key == KEY}
+    return {broker: value for broker, value in values.items() if value is not None}

@@ -15,13 +15,12 @@ from kafka_audit.clients.credentials import NotAsked
 from kafka_audit.clients.protocol.conversation import ClientOptions, Conversation, demand
 from kafka_audit.clients.read_error import ReadError, any_answer
 from kafka_audit.clients.targets import PLAINTEXT, UNREGISTERED, Target
-from kafka_audit.collect.brokers import answers, node_configs, topic_configs
+from kafka_audit.collect.brokers import answers, configs
+from kafka_audit.collect.brokers.configs import CONFIGS, MAY_DESCRIBE_CONFIGS, TOPIC_CONFIGS
 from kafka_audit.collect.brokers.discovery import metadata_version
 from kafka_audit.collect.brokers.metadata import MetadataError
-from kafka_audit.collect.brokers.node_configs import CONFIGS, MAY_DESCRIBE_CONFIGS
 from kafka_audit.collect.brokers.privileged_reads import ProtectedReads
 from kafka_audit.collect.brokers.quorum import FENCED_FROM, fenced
-from kafka_audit.collect.brokers.topic_configs import TOPIC_CONFIGS
 from kafka_audit.collect.brokers.views import View, ViewBook
 from kafka_audit.collect.probes import endpoint_probes
 from kafka_audit.collect.probes.endpoint_probes import ProbeStep
@@ -214,7 +213,7 @@ class BrokerAsker:
             asking.read(
                 self._rows,
                 CLUSTER,
-                lambda: self._rights(conversation, node_configs.checked(conversation.ask(request)), asking.observer),
+                lambda: self._rights(conversation, configs.checked(conversation.ask(request)), asking.observer),
             )
             or ()
         )
@@ -251,12 +250,12 @@ class BrokerAsker:
     def _configs(self, conversation: Conversation, target: Target) -> tuple[BrokerConfig, ...]:
         """Return the broker's settings; raises ReadError."""
         self._demand_right()
-        entries = node_configs.settings_of_node(conversation, str(target.broker_id))
+        entries = configs.settings_of_node(conversation, str(target.broker_id))
         return tuple(self._config(target, entry) for entry in entries)
 
     def _config(self, target: Target, entry: Any) -> BrokerConfig:  # noqa: ANN401 -- kafka-python's messages are untyped
         self._options.budget.demand_time()  # values are read for secrets
-        return BrokerConfig(observer=target.observer, broker_id=target.broker_id, **node_configs.columns_of(entry))
+        return BrokerConfig(observer=target.observer, broker_id=target.broker_id, **configs.columns_of(entry))
 
     def _demand_right(self) -> None:
         """Raise ReadError where the broker has said that this auditor may not ask for settings."""
@@ -273,7 +272,7 @@ class BrokerAsker:
         found = asking.read(reads, IDENTITY, lambda: self._refused_as(conversation))
         self._rows += reads
         (read,) = (row for row in reads if isinstance(row, SourceRead))
-        unnamed, found = found == node_configs.UNNAMED, None if found == node_configs.UNNAMED else found
+        unnamed, found = found == configs.UNNAMED, None if found == configs.UNNAMED else found
         if unnamed:
             step = ProbeStep("identity", "unknown", ReadFailure.NOT_SUPPORTED.words, None, _NEEDS_KAFKA, read.elapsed_ms)
         elif found is None:
@@ -313,13 +312,11 @@ class BrokerAsker:
             view is not None and asked == target.broker_id and DescribeQuorumRequest.API_KEY in conversation.apis
         ):  # otherwise ZooKeeper has them
             topics = self._book.topics(view.topics_digest)
-            settings = asking.read(
-                self._rows, TOPIC_CONFIGS, lambda: topic_configs.ask_topic_configs(conversation, target, topics)
-            )
+            settings = asking.read(self._rows, TOPIC_CONFIGS, lambda: configs.ask_topic_configs(conversation, target, topics))
             self._of_topics = Collected(large={} if settings is None else {TopicConfig: settings})
         self._rows += reads.ask_quorum()
 
     def _refused_as(self, conversation: Conversation) -> int:
         """Return the id that the broker names, `UNNAMED` for none; raises ReadError if it was not answered."""
         self._demand_right()
-        return node_configs.id_of_node(conversation)
+        return configs.id_of_node(conversation)

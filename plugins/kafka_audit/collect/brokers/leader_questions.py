@@ -17,6 +17,7 @@ import pyarrow.compute as pc
 from kafka_audit.collect.brokers.views import ViewBook
 from kafka_audit.collect.rows.collected import Collected
 from kafka_audit.collect.rows.columns import NONE, Flags, Ints, Lists, int_column, positions, texts
+from kafka_audit.configuration.definitions.values import integer
 from kafka_audit.model.tables import (
     BrokerConfig,
     BrokerView,
@@ -37,7 +38,7 @@ MOST_COPIED = 2000
 
 _SHIFT = 32  # partitions and brokers are Java's ints
 _TIERED, _SEGMENT = "remote.storage.enable", "segment.bytes"
-_LONGEST, _FIFTEEN_MINUTES, _DIGITS = "transaction.max.timeout.ms", 900_000, 10
+_LONGEST, _FIFTEEN_MINUTES = "transaction.max.timeout.ms", 900_000
 
 
 class LeaderQuestion(NamedTuple):
@@ -195,7 +196,7 @@ def tiered_topics(collected: Collected) -> Mapping[str, int | None]:
     """Return the topics with remote storage, each with the bytes of a segment that it sets."""
     settings = collected.columns(TopicConfig)
     some = settings.filter(pc.is_in(settings.column("key"), value_set=pa.array([_TIERED, _SEGMENT]))).to_pylist()
-    sizes = {row["topic"]: int(row["value"]) for row in some if row["key"] == _SEGMENT and row["value"].isdecimal()}
+    sizes = {row["topic"]: integer(row["value"]) for row in some if row["key"] == _SEGMENT}
     return {row["topic"]: sizes.get(row["topic"]) for row in some if (row["key"], row["value"].lower()) == (_TIERED, "true")}
 
 
@@ -227,7 +228,7 @@ def _copied(collected: Collected, reference: _Reference) -> Mapping[int, Sequenc
 def _longest_transaction(found: Collected) -> int:
     """Return the longest transaction.max.timeout.ms of the brokers that report it, otherwise Kafka's default."""
     values = [row.value for row in found.rows if isinstance(row, BrokerConfig) and row.key == _LONGEST and row.value]
-    return max((int(value) for value in values if value.isdecimal() and len(value) <= _DIGITS), default=_FIFTEEN_MINUTES)
+    return max((number for value in values if (number := integer(value) or 0) > 0), default=_FIFTEEN_MINUTES)
 
 
 def _of_one_cluster(views: list[BrokerView]) -> list[BrokerView]:

@@ -22,9 +22,9 @@ from kafka_audit.collect.brokers.consumer_groups import GroupReads
 from kafka_audit.collect.brokers.copied_replicas import read_copied_replicas
 from kafka_audit.collect.brokers.group_coordinators import CoordinatorReads
 from kafka_audit.collect.brokers.leader_questions import OFFSETS, LeaderQuestion, LeaderQuestionPlan, LeaderQuestions
-from kafka_audit.collect.brokers.old_transactions import TransactionReads
 from kafka_audit.collect.brokers.share_groups import read_share_partitions
 from kafka_audit.collect.brokers.tiers import read_tiers
+from kafka_audit.collect.brokers.transactions import TransactionReads
 from kafka_audit.collect.rows.columns import Ints
 from kafka_audit.collect.rows.source_reads import Asking
 from kafka_audit.model.read_failure import ReadFailure

@@ -1,16 +1,19 @@
-"""Names of listeners without registrations: Metadata lists an address of each broker, and its settings name the listener.
+"""Listeners without registrations: Metadata lists an address of each broker, and its settings name the listener. Pure.
 
 A broker with unknown settings has the name from the others: Metadata on a listener lists that listener of every broker.
 Without the name, probes between brokers are unknown in KRaft: a probe could not be distinguished from that of another
-listener. Pure.
+listener.
+
+No list that a client gets has an inter-broker listener of its own: each broker's settings name it and advertise its address. It
+is probed from brokers' hosts, as brokers use it. No client needs to reach it, and it is not asked for anything.
 """
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from kafka_audit.collect.brokers.inter_broker_endpoints import settings_of
 from kafka_audit.compare.addresses import address_text, same_host
-from kafka_audit.model.addresses.advertised_listeners import AdvertisedListener, entries
+from kafka_audit.compare.listener_names import canonical_listener
+from kafka_audit.model.addresses.advertised_listeners import AdvertisedListener, entries, protocols_by_listener
 from kafka_audit.model.tables import (
     BOOTSTRAP,
     AddressProbe,
@@ -20,6 +23,7 @@ from kafka_audit.model.tables import (
     BrokerView,
     Certificate,
     Probe,
+    RegisteredEndpoint,
     Row,
     ViewBroker,
 )
@@ -102,3 +106,36 @@ def _named(row: Row, places: _Places, dialled: Mapping[tuple[int, str], frozense
         names = {own.get(place) for place in dialled.get((row.broker_id, row.address), own)}
         name = next(iter(names)) if len(names) == 1 else None
     return row if name is None else replace(row, listener=name)
+
+
+_NAME, _PROTOCOL, _MAP = "inter.broker.listener.name", "security.inter.broker.protocol", "listener.security.protocol.map"
+
+
+def settings_of(rows: Iterable[Row], table: type[BrokerConfig] | type[BrokerProperty]) -> dict[int, dict[str, str | None]]:
+    """Return values by key of each broker, by DescribeConfigs or by its file."""
+    found: dict[int, dict[str, str | None]] = {}
+    for row in rows:
+        if isinstance(row, table):
+            found.setdefault(row.broker_id, {})[row.key] = row.value
+    return found
+
+
+def inter_broker_endpoints(settings: Mapping[int, Mapping[str, str | None]], sample: int) -> tuple[RegisteredEndpoint, ...]:
+    """Return the address of each broker's inter-broker listener; none where its settings do not say it.
+
+    Args:
+        settings: values by key of each broker.
+        sample: number of the sample.
+    """
+    found = []
+    for broker, values in sorted(settings.items()):
+        name = canonical_listener(values.get(_NAME) or values.get(_PROTOCOL) or "PLAINTEXT")
+        protocol = protocols_by_listener(values.get(_MAP) or "").get(name, name)
+        found += [
+            RegisteredEndpoint(
+                sample=sample, broker_id=broker, listener=name, protocol=protocol, host=entry.host, port=entry.port
+            )
+            for entry in entries(values)
+            if entry.listener == name and entry.host and entry.port is not None
+        ]
+    return tuple(found)

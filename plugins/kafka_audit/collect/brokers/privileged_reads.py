@@ -24,8 +24,7 @@ from kafka_audit.clients.read_error import ReadError
 from kafka_audit.clients.targets import Target
 from kafka_audit.collect.brokers import answers, log_dirs
 from kafka_audit.collect.brokers.acls import AclBook, AclsRefusal
-from kafka_audit.collect.brokers.disks import DiskBook
-from kafka_audit.collect.brokers.log_dirs import ListedLogDir
+from kafka_audit.collect.brokers.log_dirs import DiskBook, ListedLogDir
 from kafka_audit.collect.brokers.quorum import QUORUM, quorum
 from kafka_audit.collect.rows.source_reads import CLUSTER_DENIED, MAY_DESCRIBE, NOT_LISTED, not_tried
 from kafka_audit.model.read_failure import KAFKA_ERRORS, ReadFailure

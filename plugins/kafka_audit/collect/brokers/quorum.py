@@ -20,8 +20,8 @@ from kafka_audit.clients.protocol.conversation import ClientOptions, Conversatio
 from kafka_audit.clients.read_error import ReadError, any_answer
 from kafka_audit.clients.targets import CONTROLLER_LISTENER, UNREGISTERED, Target, routes, split_address
 from kafka_audit.collect.brokers import answers
-from kafka_audit.collect.brokers.inter_broker_endpoints import settings_of
-from kafka_audit.collect.brokers.node_configs import CONFIGS, controller_settings
+from kafka_audit.collect.brokers.configs import CONFIGS, controller_settings
+from kafka_audit.collect.brokers.listener_names import settings_of
 from kafka_audit.collect.probes import endpoint_probes
 from kafka_audit.collect.rows.source_reads import CLUSTER_DENIED, MAY_DESCRIBE, Asking
 from kafka_audit.compare.addresses import address_text, canonical_address

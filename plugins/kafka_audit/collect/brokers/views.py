@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 
 from kafka_audit.clients.budget import Budget, out_of_time
 from kafka_audit.collect.brokers.acls import AclBook
-from kafka_audit.collect.brokers.disks import DiskBook
+from kafka_audit.collect.brokers.log_dirs import DiskBook
 from kafka_audit.collect.brokers.metadata import (
     NEW,
     ListedBroker,

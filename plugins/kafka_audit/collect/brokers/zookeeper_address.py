@@ -9,7 +9,7 @@ from kafka_audit.clients.protocol.conversation import ClientOptions, Conversatio
 from kafka_audit.clients.read_error import ReadError
 from kafka_audit.clients.targets import Target, bootstrap_targets
 from kafka_audit.clients.zookeeper.session import open_session
-from kafka_audit.collect.brokers.node_configs import UNNAMED, id_of_node, settings_of_node
+from kafka_audit.collect.brokers.configs import UNNAMED, id_of_node, settings_of_node
 from kafka_audit.model.cluster import Cluster, ZookeeperAccess
 from kafka_audit.model.errors import UsageError
 

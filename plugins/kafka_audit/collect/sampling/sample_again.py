@@ -17,6 +17,7 @@ from kafka_audit.collect.sampling import sample_differences
 from kafka_audit.collect.sampling.doubts import Doubt, find_doubt
 from kafka_audit.collect.sampling.partition_differences import partition_names
 from kafka_audit.collect.sampling.sample_differences import NOTHING, SampleDifferences, SampleTables
+from kafka_audit.configuration.definitions.values import integer
 from kafka_audit.model.asked_again import ZOOKEEPER
 from kafka_audit.model.cluster import WORKER, Expect
 from kafka_audit.model.read_failure import ReadFailure
@@ -79,7 +80,6 @@ LEASE_S = 9.0
 MOST_SESSION_S = 60.0
 """Longest session that is waited for: ZooKeeper grants 40 s by default, whatever a broker asks for."""
 
-_DIGITS = 9
 _SESSION_KEY, _LEASE_KEY = "zookeeper.session.timeout.ms", "broker.session.timeout.ms"
 _REASONS = 3
 
@@ -144,10 +144,8 @@ def session_wait(sample: Collected) -> float:
     contradicts = any(read.failure is ReadFailure.CONTRADICTS_ZOOKEEPER for read in tables.of(SourceRead))
     if not registered & refusing and not contradicts:
         return 0.0
-    values = [
-        config.value for config in tables.of(BrokerConfig) if config.key == key and config.value and config.value.isdecimal()
-    ]
-    reported = [int(value) for value in values if len(value) <= _DIGITS]
+    values = (integer(config.value or "") for config in tables.of(BrokerConfig) if config.key == key)
+    reported = [value for value in values if value is not None and value >= 0]
     return min(max(reported) / 1000 if reported else default_s, MOST_SESSION_S) + TICK_S
 
 

@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 
 from kafka_audit.clients.read_error import clean_line
-from kafka_audit.collect.brokers.transaction_states import STATES
+from kafka_audit.collect.brokers.transactions import STATES
 from kafka_audit.collect.rows.collected import Collected
 from kafka_audit.collect.rows.columns import Lists, texts
 from kafka_audit.collect.sampling import quorum_differences

@@ -7,7 +7,7 @@ use. Where every broker is registered, each has a session, and no host is asked.
 from collections.abc import Collection, Iterable, Sequence
 
 from kafka_audit.clients.targets import UNREGISTERED, ZOOKEEPER_LISTENER, Target
-from kafka_audit.collect.brokers.inter_broker_endpoints import settings_of
+from kafka_audit.collect.brokers.listener_names import settings_of
 from kafka_audit.compare.connect_strings import servers_of
 from kafka_audit.model.cluster import ZookeeperAccess
 from kafka_audit.model.names import NameKind, can_be_name, is_port

@@ -16,7 +16,7 @@ from math import isfinite
 from typing import Any
 
 from kafka_audit.configuration.definitions.addresses import bootstrap_servers, split, voters
-from kafka_audit.configuration.definitions.values import Value, parsed
+from kafka_audit.configuration.definitions.values import Value, integer, parsed
 
 _PLAIN = (1e-3, 1e7)
 
@@ -175,7 +175,7 @@ _RULES: Mapping[str, Callable[[Mapping[str, Any]], Validator]] = {
 
 def version_numbers(version: str) -> tuple[int, ...]:
     """Return the numbers of a version, by which versions sort."""
-    return tuple(int(part) for part in version.split(".") if part.isdecimal())
+    return tuple(number for part in version.split(".") if (number := integer(part)) is not None)
 
 
 _FILES = (entry.name.removesuffix(".json") for entry in files(__package__).iterdir() if entry.name.endswith(".json"))

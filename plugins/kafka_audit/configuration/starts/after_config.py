@@ -8,6 +8,7 @@ Sources: `JaasContext` (modules that are not allowed, no JAAS), `ChannelBuilders
 from collections.abc import Iterator, Mapping
 
 from kafka_audit.configuration.definitions import is_missing, kafka_classes, version_numbers
+from kafka_audit.configuration.definitions.values import integer
 from kafka_audit.configuration.files import jaas
 from kafka_audit.configuration.files.described import ANY_OPTIONS
 from kafka_audit.configuration.files.jaas import JaasError, Module
@@ -104,8 +105,8 @@ def _tiered(known: Mapping[str, str], release: tuple[int, ...], unknown: frozens
 
 
 def _number(known: Mapping[str, str], key: str, default: int) -> int:
-    text = known.get(key, "")
-    return int(text) if text.lstrip("-").isdecimal() and len(text) < len(str(1 << 63)) else default
+    number = integer(known.get(key, ""), 64)
+    return default if number is None else number
 
 
 def _listeners(known: Mapping[str, str], version: str, unknown: frozenset[str], jvm: str | None) -> Iterator[StartRefusal]:

@@ -19,7 +19,7 @@ ZSTD = 4
 
 Version = tuple[tuple[int, ...], int]
 
-_TEXT = re.compile(r"([0-9]+(?:\.[0-9]+)+)(?:-IV([0-9]+))?")
+_TEXT = re.compile(r"([0-9]{1,9}(?:\.[0-9]{1,9})+)(?:-IV([0-9]{1,9}))?")
 _LATEST = 1 << 16  # a version without its sub-version is the last of it
 _FORMATS: tuple[tuple[Version, str], ...] = ((((0, 10, 0), 0), "0.10.0"), (((0, 11, 0), 0), "0.11.0"))
 

@@ -1,6 +1,7 @@
 """A broker closes connections above a limit; the inter-broker listener is not exempt from the limit of an address."""
 
 from kafka_audit.cluster.releases import does
+from kafka_audit.configuration.definitions.values import integer
 from kafka_audit.faults.fault import Edge, Facts, Observations, begins_at, closed_at_once, fails, fault, unknown, works
 
 _LOW = 100  # what brokers and the tools on their hosts reach
@@ -32,5 +33,5 @@ def connection_limit(facts: Facts, edge: Edge) -> Observations:
 
 
 def _is_low(part: str) -> bool:
-    number = part.rpartition(":")[2].strip()
-    return number.isdecimal() and int(number) <= _LOW
+    number = integer(part.rpartition(":")[2].strip())
+    return number is not None and 0 <= number <= _LOW

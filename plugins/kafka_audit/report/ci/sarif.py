@@ -17,7 +17,6 @@ from kafka_audit.report.lint_document import shown_findings
 
 SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
 KINDS = {Status.FAIL: "fail", Status.PASS: "pass", Status.UNKNOWN: "open", Status.NOT_APPLICABLE: "notApplicable"}
-_SECURITY = "security"
 # A backslash before a bracket would else take the escape's own for a backslash that is meant.
 _BRACKET = re.compile(r"(?<!\\)(\\*+)([\[\]])")
 
@@ -62,7 +61,6 @@ def _artifacts(files: Iterable[Linted]) -> list[Mapping[str, str]]:
 
 
 def _rule(check: Check) -> Mapping[str, Any]:
-    tags = ["kafka", check.family, *([_SECURITY] if check.family == _SECURITY else [])]
     return {
         "id": check.code,
         "name": "".join(part.title() for part in check.name.split("_")),
@@ -70,7 +68,7 @@ def _rule(check: Check) -> Mapping[str, Any]:
         "fullDescription": sarif_message(check.summary),
         "help": sarif_message(named_placeholders(what_to_do(check)) or check.summary),
         "defaultConfiguration": {"level": level(check.severity)},
-        "properties": {"tags": list(dict.fromkeys(tags)), "severity": check.severity.name},
+        "properties": {"tags": ["kafka", check.family], "severity": check.severity.name},
     }
 
 
@@ -106,11 +104,10 @@ def _result(file: Linted, linted: LintedFinding, rule: int) -> Mapping[str, Any]
 
 def _location(file: Linted, linted: LintedFinding) -> Mapping[str, Any]:
     line = linted.place.line if linted.place else 1
-    where: dict[str, Any] = {
+    return {
         "physicalLocation": {"artifactLocation": {"uri": _uri(file.path)}, "region": {"startLine": line}},
         "logicalLocations": [{"fullyQualifiedName": clean(linted.finding.resource.name), "kind": "resource"}],
     }
-    return where
 
 
 def _uri(path: str) -> str:

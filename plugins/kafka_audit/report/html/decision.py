@@ -7,8 +7,7 @@ from kafka_audit import __version__
 from kafka_audit.model.report import PlannedChange
 from kafka_audit.model.text import start_upper
 from kafka_audit.report.html.templating import jinja_environment
-from kafka_audit.report.sections import Section
-from kafka_audit.report.verdicts import TONES
+from kafka_audit.report.verdicts import TONES, Section
 
 MOST_PLACES = 20
 """Resources that are named in a line; the others are counted."""

@@ -10,7 +10,7 @@ from kafka_audit.cluster.given import capped
 from kafka_audit.cluster.unclean import UNCLEAN
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.configuration.definitions import ConfigError, definitions
-from kafka_audit.configuration.definitions.values import Value
+from kafka_audit.configuration.definitions.values import Value, integer
 from kafka_audit.differences.tables import DefaultFactor, TopicOwnSetting
 from kafka_audit.model.package_yaml import package_yaml
 from kafka_audit.model.tables import BrokerApi
@@ -291,7 +291,7 @@ def _accepted(view: ClusterView, asked: Sequence[int], key: str, after: Value) -
         yield unknown_whether(f"whether {clean(key)} can be changed at {brokers(unknown)} without a restart", _CONFIGS)
     if key in _keys()["threads"] and isinstance(after, int):
         for broker, row in rows.items():
-            now = int(value) if row is not None and (value := row.value or "").isdecimal() else 0
+            now = integer(row.value or "") or 0 if row is not None else 0
             if now and not now // 2 <= after <= now * 2:
                 yield not_now(
                     f"broker {broker} has {clean(key)}={now}: Kafka refuses less than half of it, and more than twice",
