@@ -38,10 +38,14 @@ Each pattern is searched by itself: one that begins with a literal is found twic
 """
 _THROWN = re.compile(r"(?:Caused by: )?(?:[\w$]{1,80}\.){1,12}[\w$]{1,100}(?:Exception|Error)\b|java\.lang\.|Error: ")
 _BEGINS = re.compile(
-    r"# A fatal error has been|qemu: |exec |standard_init_linux|(?:/[\w.-]{1,80}){1,8}: line \d"
-    r"|(?:mkdir|chown|chmod|sed|rm|cp|mv|touch): |\[Errno \d|Command \[|[A-Z][A-Z_]{3,60} is required\b"
+    r"# A fatal error has been|Exception in thread |qemu: |exec |standard_init_linux|(?:/[\w.-]{1,80}){1,8}: line \d"
+    r"|(?:mkdir|chown|chmod|sed|rm|cp|mv|touch): |\[Errno \d|Command \[|/\S{1,200} file (?:not|does) "
+    r"|[A-Z][A-Z_]{3,60} (?:is required\b|environment variable not set|is not supported)"
+    r"|\[[ \d]{1,12}\.\d{6}\] |(?:Memory cgroup out|Out) of memory: |[\w.@-]{1,80}\.service: "
 )
-"""Lines without a head that belong to none before them: what scripts and the JVM say around a process."""
+"""Lines without a head that belong to none before them: what scripts, the JVM, systemd and the kernel say around a process."""
+_ON_ONE_LINE = re.compile(r" at (?!\S{1,100}persistence\.File)(?:[\w$]{1,80}\.){2,15}[\w$<>]{1,80}\([\w$.]{1,80}(?::\d{1,6})?\)")
+"""A frame of a stack whose lines were joined, as the launch script of Kafka's image does."""
 _OF_FILES = "persistence.File"  # frames by which the data of ZooKeeper is known from a request
 _SETTING, _MOST_SETTINGS = re.compile(r"\s[\w.-]{1,200} = "), 600
 SETTINGS = "KafkaConfig values"
@@ -134,10 +138,17 @@ class LogFile:
             yield stream.piece
         stream.piece = None
 
+    def _writer(self, mark: re.Match[str]) -> str:
+        """Return whose line it is; of the kernel and systemd it is about a process of their host."""
+        who = mark["container"] or mark["pod"] or mark["service"] or mark["host"] or ""
+        host = who.partition(" ")[0] + " "
+        about = who.endswith((" kernel", " systemd"))
+        return next((known for known in self.streams if known.startswith(host)), who) if about else who
+
     def _next(self, number: int, line: str) -> Iterator[LogPiece]:
-        who = ""
         if (mark := _WHO.match(line)) is not None:
-            who, line = mark["container"] or mark["pod"] or mark["service"] or mark["host"] or "", line[mark.end() :]
+            line = line[mark.end() :]
+        who = self._writer(mark) if mark else ""
         stream = self.streams.get(who)
         if stream is None:
             if len(self.streams) >= _MOST_STREAMS:
@@ -151,6 +162,8 @@ class LogFile:
             stream.last = line
         elif line.startswith(("\tat ", "    at ")) and _OF_FILES not in line:
             return
+        if ".java:" in line or ".scala:" in line:
+            line = _ON_ONE_LINE.sub("", line)
         begins = is_head or _BEGINS.match(line) is not None
         if not begins and stream.takes(line):
             return
