@@ -149,8 +149,8 @@ def test_a_few_words_of_a_line_are_found_where_no_page_fits(typed, fits):
 
 def test_what_was_said_of_a_line_is_not_said_again():
     text = text_of(
-        "+ FILE=/tmp/password.file\n+ OTHER=/tmp/other.file\n/opt/run.sh: line 32: /tmp/password.file: Permission denied\n"
+        "+ FILE=/run/password.file\n+ OTHER=/run/other.file\n/opt/run.sh: line 32: /run/password.file: Permission denied\n"
     )
     assert text.count("Not known: no release of Kafka") == 1
-    assert "2. + OTHER=/tmp/other.file\n\nThe same as 1." in text
-    assert "It shows: the process may not use /tmp/password.file" in text
+    assert "2. + OTHER=/run/other.file\n\nThe same as 1." in text
+    assert "It shows: the process may not use /run/password.file" in text
