@@ -129,3 +129,28 @@ def test_no_page_stands_behind_a_line_that_is_ordinary_or_whose_exception_is_ano
         found = explain.explained(catalogue(), pasted, width=100, color=False)
         assert found.fits
         assert page not in found.text
+
+
+@pytest.mark.parametrize(
+    ("typed", "fits"),
+    [
+        ("Not updating high watermark", True),
+        ("not UPDATING high watermark", True),
+        ("error while fetching", False),  # the beginning of too many lines
+        ("high watermark", False),
+        ("Not updating low watermark", False),
+    ],
+)
+def test_a_few_words_of_a_line_are_found_where_no_page_fits(typed, fits):
+    found = explain.explained(catalogue(), typed, width=100, color=False)
+    assert found.fits == fits
+    assert found.text.startswith("WARN Not updating high watermark" if fits else "No page fits.")
+
+
+def test_what_was_said_of_a_line_is_not_said_again():
+    text = text_of(
+        "+ FILE=/run/password.file\n+ OTHER=/run/other.file\n/opt/run.sh: line 32: /run/password.file: Permission denied\n"
+    )
+    assert text.count("Not known: no release of Kafka") == 1
+    assert "2. + OTHER=/run/other.file\n\nThe same as 1." in text
+    assert "It shows: the process may not use /run/password.file" in text

@@ -119,9 +119,12 @@ def test_200_lines_of_other_programs_are_named_or_not_known():
     assert wrong == []
     shown = {line: fault.name for line in FOREIGN for answer in read_pasted(line) if (fault := fault_shown(answer))}
     assert set(shown.values()) <= {
+        "files_of_another_owner",
         "java_too_old",
+        "jvm_crashed",
         "jvm_without_memory",
         "killed_by_its_host",
+        "other_processor",
         "out_of_memory",
     }  # they end any process
     for line in shown:  # whose it is, the line does not say, so it is not taken for that of a broker

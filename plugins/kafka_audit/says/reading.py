@@ -72,6 +72,16 @@ def read_pasted(pasted: str) -> tuple[ReadLine, ...]:
     return tuple(answers.values())
 
 
+def read_fragment(typed: str) -> ReadLine | None:
+    """Return the lines of the catalogue that have a few words in them, in any case, unless they mean too many things."""
+    words, squeezed = _WORD.findall(typed[:_MOST_TEXT]), "".join(typed[:_MOST_TEXT].casefold().split())
+    if len(words) < _FEW_WORDS - 1 or len(squeezed) < _CUT:
+        return None
+    has = (one for one in templates() if one.level != "T" and any(squeezed in piece.casefold() for piece in _pieces(one.text)))
+    found = tuple({template.meaning: template for template in has}.values())
+    return ReadLine(record=_bare(typed), found=found, below=(), cut=True) if 0 < len(found) < _FEW_WORDS else None
+
+
 def _bare(text: str) -> Record:
     return Record(line=text, text=text, whole=text)
 

@@ -9,8 +9,9 @@ from kafka_audit.model.text import both_ends
 
 _LONGEST, _MOST_LINES, _LONGEST_LINE = 40_000, 400, 4_000
 _COLOUR = re.compile(r"\x1b\[[0-9;]{0,20}m")
-# docker compose, kubectl --prefix, stern, journald and syslog, the time that `docker logs -t` and CRI write
+# docker compose, kubectl --prefix, stern, a service wrapper, journald and syslog, the time that `docker logs -t` and CRI write
 _COLLECTORS = (
+    re.compile(r"(?:INFO|WARN|ERROR|STATUS) {0,4}(?:\|[^|]{1,60}){1,2}\| {0,2}\d[\d/-]{7,9} \d\d:\d\d:\d\d {0,2}\| ?"),
     re.compile(r"[\w.-]{1,80} {0,20}\| "),
     re.compile(r"\[pod/[\w./-]{1,200}\] "),
     re.compile(r"[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d [\w.-]{1,100} [\w./@-]{1,100}(?:\[\d{1,10}\])?: "),
@@ -34,7 +35,7 @@ _LOGGER_FIRST = re.compile(
 )
 _THREAD_FIRST = re.compile(r"\[[^\]]{1,120}\] (?=(?:TRACE|DEBUG|INFO|WARN|ERROR) (?:[a-z]\w{0,40}\.){1,12}[A-Z])")  # slf4j-simple
 _ABBREVIATED = re.compile(r"o\.a\.(?=[kz]\.)")  # of Spring Boot
-_FRAME = re.compile(r"\s{1,20}at [\w.$<>/]{1,300}\(|\s{0,20}\.\.\. \d{1,6} (?:more|common frames)")
+_FRAME = re.compile(r"\s{1,20}at (?!\S{1,100}persistence\.File)[\w.$<>/]{1,300}\(|\s{0,20}\.\.\. \d{1,6} (?:more|common frames)")
 _EXCEPTION = re.compile(r"(?:^|[ :(])(?P<name>(?:[a-zA-Z_]\w{0,60}\.){0,12}[A-Z][\w$]{0,100}(?:Exception|Error))(?=$|[:)\s])")
 _FIELDS = {
     "text": ("message", "msg", "log", "@message", "textPayload"),

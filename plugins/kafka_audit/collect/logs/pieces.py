@@ -12,9 +12,11 @@ from kafka_audit.model.text import both_ends
 _LONGEST = 8_000  # characters of a line
 _MOST_LINES = 40  # of a line with its exceptions
 _MOST_STREAMS = 200
-# docker compose, kubectl --prefix, journald and syslog: whose line it is
+# docker compose, kubectl --prefix, a service wrapper of Windows, journald and syslog: whose line it is
 _WHO = re.compile(
     r"(?P<container>[\w.-]{1,80}) {0,20}\| |\[pod/(?P<pod>[\w./-]{1,200})\] "
+    r"|(?:INFO|WARN|ERROR|STATUS) {0,4}\|[^|]{1,60}\|(?P<service>[^|]{0,60}?)(?:\| {0,2}| )"
+    r"\d[\d/-]{7,9} \d\d:\d\d:\d\d {0,2}\| ?"
     r"|[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d (?P<host>[\w.-]{1,100} [\w./@-]{1,100})(?:\[\d{1,10}\])?: "
 )
 _HEAD = re.compile(r"\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d|\{|\[?\d\d:\d\d:\d\d[.,]\d|\[?(?:TRACE|DEBUG|INFO|WARN|ERROR|FATAL)\b")
@@ -25,7 +27,7 @@ _WORTH = (
     rb"WARN|ERROR|FATAL|SEVERE|\"warn\"|\"error\"|\"fatal\"|Exception|OutOfMemory|starting \(kafka|started \(kafka|Server started"
     rb"|SHUTDOWN|shut(?:ting)? down|signal|Kafka version|KafkaConfig values|Fencing|unfence|is Denied|ailed authentication"
     rb"|Log4jController|Starting controller|unregistered|Unable to register|STALE_BROKER|Session expired"
-    rb"|connection setup timeout|due to request timeout|ZooKeeperServerMain"
+    rb"|connection setup timeout|due to request timeout|ZooKeeperServerMain|as it has seen zxid"
     rb"|myid|is out of range|ed as the controller|\) Pause |: error: |deleted brokers: \d|Newly added brokers: \d|New topics: \["
     rb"|replicas=\[\d+\]|with config: HashMap\(\)|entityPath: brokers/|Updating broker|cluster configuration : |throttled\.rate"
     rb"|unclean\.leader\.election\.enable [-t]|min\.insync\.replicas [-t]|cleanup\.policy [-t]|Acl change noti"
@@ -35,6 +37,16 @@ _WORTH = (
 Each pattern is searched by itself: one that begins with a literal is found twice as fast as any of them at once.
 """
 _THROWN = re.compile(r"(?:Caused by: )?(?:[\w$]{1,80}\.){1,12}[\w$]{1,100}(?:Exception|Error)\b|java\.lang\.|Error: ")
+_BEGINS = re.compile(
+    r"# A fatal error has been|Exception in thread |qemu: |exec |standard_init_linux|(?:/[\w.-]{1,80}){1,8}: line \d"
+    r"|(?:mkdir|chown|chmod|sed|rm|cp|mv|touch): |\[Errno \d|Command \[|/\S{1,200} file (?:not|does) "
+    r"|[A-Z][A-Z_]{3,60} (?:is required\b|environment variable not set|is not supported)"
+    r"|\[[ \d]{1,12}\.\d{6}\] |(?:Memory cgroup out|Out) of memory: |[\w.@-]{1,80}\.service: "
+)
+"""Lines without a head that belong to none before them: what scripts, the JVM, systemd and the kernel say around a process."""
+_ON_ONE_LINE = re.compile(r" at (?!\S{1,100}persistence\.File)(?:[\w$]{1,80}\.){2,15}[\w$<>]{1,80}\([\w$.]{1,80}(?::\d{1,6})?\)")
+"""A frame of a stack whose lines were joined, as the launch script of Kafka's image does."""
+_OF_FILES = "persistence.File"  # frames by which the data of ZooKeeper is known from a request
 _SETTING, _MOST_SETTINGS = re.compile(r"\s[\w.-]{1,200} = "), 600
 SETTINGS = "KafkaConfig values"
 """What is in the line that announces all settings of a process; they stand below it."""
@@ -126,10 +138,17 @@ class LogFile:
             yield stream.piece
         stream.piece = None
 
+    def _writer(self, mark: re.Match[str]) -> str:
+        """Return whose line it is; of the kernel and systemd it is about a process of their host."""
+        who = mark["container"] or mark["pod"] or mark["service"] or mark["host"] or ""
+        host = who.partition(" ")[0] + " "
+        about = who.endswith((" kernel", " systemd"))
+        return next((known for known in self.streams if known.startswith(host)), who) if about else who
+
     def _next(self, number: int, line: str) -> Iterator[LogPiece]:
-        who = ""
         if (mark := _WHO.match(line)) is not None:
-            who, line = mark["container"] or mark["pod"] or mark["host"], line[mark.end() :]
+            line = line[mark.end() :]
+        who = self._writer(mark) if mark else ""
         stream = self.streams.get(who)
         if stream is None:
             if len(self.streams) >= _MOST_STREAMS:
@@ -141,9 +160,14 @@ class LogFile:
             stream.lines += 1
             stream.first = stream.first or line
             stream.last = line
-        elif line.startswith(("\tat ", "    at ")) or stream.takes(line):
+        elif line.startswith(("\tat ", "    at ")) and _OF_FILES not in line:
             return
-        if is_head or _THROWN.match(line) or not stream.first:
+        if ".java:" in line or ".scala:" in line:
+            line = _ON_ONE_LINE.sub("", line)
+        begins = is_head or _BEGINS.match(line) is not None
+        if not begins and stream.takes(line):
+            return
+        if begins or _THROWN.match(line) or not stream.first:
             if stream.piece:
                 yield stream.piece
             worth = not is_head or self._worth.search(line.encode("utf-8", "replace"))

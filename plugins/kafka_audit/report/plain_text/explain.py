@@ -19,7 +19,7 @@ from kafka_audit.report.symptoms.search import Search, search, title_of
 from kafka_audit.report.text import wrap
 from kafka_audit.says.catalogue import is_ordinary
 from kafka_audit.says.others import program_of
-from kafka_audit.says.reading import ReadLine, read_pasted
+from kafka_audit.says.reading import ReadLine, read_fragment, read_pasted
 
 _CASES = files("kafka_audit.checks")
 _WORDS = {
@@ -70,7 +70,9 @@ def explained(checks: Mapping[str, Check], words: str, *, width: int, color: boo
         return Explanation(_page_text(checks, found.pages, width=width, color=color))
     if one_word and found.subject is None and (not found.pages or (name and _near(checks, words))):
         return Explanation(check_text(find_check(checks, words), width=width, color=color))
-    return Explanation(_no_page(checks, answers, found, width=min(width, _WIDEST_PROSE)), fits=False)
+    fragment = read_fragment(words) if found.subject is None and not other else None
+    text = line_text(checks, [fragment], width=min(width, _WIDEST_PROSE)) if fragment else ""
+    return Explanation(text or _no_page(checks, answers, found, width=min(width, _WIDEST_PROSE)), fits=bool(text))
 
 
 def _no_page(checks: Mapping[str, Check], answers: Sequence[ReadLine], found: Search, *, width: int) -> str:

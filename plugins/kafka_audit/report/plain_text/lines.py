@@ -26,9 +26,12 @@ _INDENT, _HANGING = "  ", " " * 14
 def line_text(checks: Mapping[str, Check], answers: Sequence[ReadLine], *, width: int) -> str:
     """Return what each pasted line means; that a line is none of the catalogue's is said, too."""
     blocks: list[str] = []
+    said: dict[str, int] = {}
     for number, answer in enumerate(answers, 1):
         head = [f"{number}. {clean(answer.record.line, _SHOWN)}", ""] if len(answers) > 1 else []
-        blocks.append("\n".join([*head, *_answer(checks, answer, width)]))
+        text = "\n".join(_answer(checks, answer, width))
+        first = said.setdefault(text, number)
+        blocks.append("\n".join([*head, text if first == number else f"The same as {first}."]))
     return "\n\n".join(blocks)
 
 
