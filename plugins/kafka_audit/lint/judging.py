@@ -262,7 +262,7 @@ def _placed(
     ends = {end.key: replace(end, key="", value="") for end in member.broker.ends} if finding.code == REFUSED else {}
     setting = {**member.broker.properties, **ends}.get(key) if isinstance(key, str) else None
     at = finding.evidence.get("line")
-    written = member.broker.container or member.broker.names.form in {Form.BITNAMI, Form.CONFLUENT}
+    written = member.broker.image or member.broker.container or member.broker.names.form in {Form.BITNAMI, Form.CONFLUENT}
     place = None
     if at is None and setting is None and key and written and finding.status is Status.FAIL:
         first = min(one.line for one in member.broker.properties.values() if one.line)  # where a line is missing
