@@ -19,7 +19,6 @@ _DAY = 86_400_000
 _UNITS = {"log.roll.ms": 1, "log.roll.hours": 3_600_000, "log.retention.ms": 1, "log.retention.minutes": 60_000}
 _UNITS["log.retention.hours"] = 3_600_000
 _FACTORS = ("default.replication.factor", "offsets.topic.replication.factor", "transaction.state.log.replication.factor")
-_IN_SYNC = {"default.replication.factor": "min.insync.replicas", _FACTORS[2]: "transaction.state.log.min.isr"}
 _OPEN = "allow.everyone.if.no.acl.found"
 _NOT_CLIENTS = ("controller.listener.names", "inter.broker.listener.name", "security.inter.broker.protocol")
 
@@ -38,7 +37,6 @@ def sense_remarks(broker: Described) -> Iterator[Remark]:
             if row["key"].fullmatch(key) and row["value"].search(value):
                 yield Remark(line=setting.line, text=row["says"])
     yield from _retention(broker)
-    yield from _all_in_sync(broker)
     yield from _between(broker)
     yield from _without_login(broker)
     if broker.container is None and broker.names.form is Form.PROPERTIES:
@@ -67,15 +65,6 @@ def _retention(broker: Described) -> Iterator[Remark]:
                 )
                 yield Remark(line=broker.properties[key].line, text=text)
             return
-
-
-def _all_in_sync(broker: Described) -> Iterator[Remark]:
-    """Yield that no replica may be missing."""
-    for factor, required in _IN_SYNC.items():
-        number = _number(broker, required) or 0
-        if number > 1 and number == _number(broker, factor):
-            text = f"{factor} is {number}, too: while one broker is down or starts, all writes with acks=all are refused"
-            yield Remark(line=broker.properties[required].line, text=text)
 
 
 def _between(broker: Described) -> Iterator[Remark]:
