@@ -117,6 +117,42 @@ def test_files_of_other_programs_are_named_and_left_out_of_a_folder(lint, text, 
     assert [file["path"] for file in files] == ["other.properties"], "a key that brokers alone have"
 
 
+PARTS = {
+    "a size that no INT holds": (
+        "server.properties",
+        "message.max.bytes=2147483648\nreplica.fetch.max.bytes=1\n",
+        False,
+        "KA310 1",
+    ),
+    "a size": ("server.properties", "message.max.bytes=2147483647\nreplica.fetch.max.bytes=1\n", None, ""),
+    "of a service": ("msk.properties", "unclean.leader.election.enable=true\nnum.network.threads=5\n", None, "KA704 1"),
+    "between marks of Terraform": (
+        "msk.tf",
+        'resource "aws_msk_configuration" "a" {\n  server_properties = <<-EOT\n    num.io.threads=x\n  EOT\n}\n',
+        False,
+        "KA310 3",
+    ),
+    "in a line of Terraform": (
+        "msk.tf",
+        'resource "aws_msk_configuration" "a" {\n  server_properties = "num.io.threads=${var.threads}"\n}\n',
+        None,
+        "",
+    ),
+}
+
+
+@pytest.mark.parametrize(("file", "text", "starts", "fails"), PARTS.values(), ids=PARTS.keys())
+def test_a_part_of_the_settings_of_a_broker_is_judged_by_what_it_says(lint, file, text, starts, fails):
+    _, files, _ = lint({file: text})
+    assert ([one["starts"] for one in files], grave(files)) == ([starts], [fails] if fails else [])
+    assert not [finding for finding in files[0]["findings"] if finding["status"] == "FAIL" and "line" not in finding["evidence"]]
+    broker = "broker.id=1\nzookeeper.connect=zk:2181\nlisteners=PLAINTEXT://b1:9092\n"
+    _, files, _ = lint({"b.properties": broker}, ".")
+    assert [one["path"] for one in files] == ["b.properties"], "a part of a folder is no broker"
+    other = "bootstrap.servers=b:9092\n" + text
+    assert file.endswith(".tf") or lint({file: other})[0] == 2, "it is a client's"
+
+
 FORMATS = {
     ("template.yaml", "kind: ConfigMap\ndata:\n  a: {{ .Values.a }}\n"): "helm template RELEASE CHART | kafka-audit lint -",
     ("main.tf", 'resource "aws_msk_configuration" "a" {}\n'): "is Terraform",

@@ -10,6 +10,7 @@ from kafka_audit.checks import Check
 from kafka_audit.checks.run import judge
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.configuration.definitions import StartRule
+from kafka_audit.configuration.files.described import Described
 from kafka_audit.configuration.files.java import Property
 from kafka_audit.configuration.files.setting_names import Form
 from kafka_audit.configuration.starts import StartRefusal
@@ -27,6 +28,7 @@ from kafka_audit.model.tables import Snapshot
 from kafka_audit.model.text import listing
 
 REFUSED = "KA310"
+_ROLES = "process.roles"
 _FACTOR = "offsets.topic.replication.factor"
 _CHROOT = "KA716"
 _ABOUT_KEYS = "KA719"
@@ -234,8 +236,19 @@ def _linted(
             _placed(_in_names_of_file(finding, judged_member, checks, tools), member, ignored, text, hidden)
             for finding in findings
         ),
-        remarks=(*broker.remarks, *senses.sense_remarks(broker), *_next_refusals(judged_member)),
+        remarks=(
+            *broker.remarks,
+            *(senses.sense_remarks(broker) if broker is _like_it(member) else ()),
+            *_next_refusals(judged_member),
+        ),
     )
+
+
+def _like_it(member: Member) -> Described:
+    """Return the first node of the resource that has the settings of a node, and its lines."""
+    broker = member.broker
+    same = (one for one in member.source.brokers if (one.cluster, one.value(_ROLES)) == (broker.cluster, broker.value(_ROLES)))
+    return next(same, broker) if broker.cluster else broker
 
 
 def _next_refusals(judged_member: _JudgedMember) -> Iterator[Remark]:
@@ -262,7 +275,7 @@ def _placed(
     ends = {end.key: replace(end, key="", value="") for end in member.broker.ends} if finding.code == REFUSED else {}
     setting = {**member.broker.properties, **ends}.get(key) if isinstance(key, str) else None
     at = finding.evidence.get("line")
-    written = member.broker.container or member.broker.names.form in {Form.BITNAMI, Form.CONFLUENT}
+    written = member.broker.image or member.broker.container or member.broker.names.form in {Form.BITNAMI, Form.CONFLUENT}
     place = None
     if at is None and setting is None and key and written and finding.status is Status.FAIL:
         first = min(one.line for one in member.broker.properties.values() if one.line)  # where a line is missing

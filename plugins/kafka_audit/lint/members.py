@@ -278,13 +278,20 @@ def _all_brokers(group: Group) -> int | None:
     named = {name for member in group for name in member.broker.neighbours}
     servers = {host for member in group for host in _HOST_OF_ADDRESS.findall(member.broker.value("zookeeper.connect"))}
     far = any(("." in host or ":" in host) and ".svc" not in host and not means_itself(host) for host in found)
-    one_of_several = len(serving) == 1 and counts == [1] and _NUMBERED.search(serving[0].broker.inside) is not None
+    numbered = len(serving) == 1 and counts == [1] and _NUMBERED.search(serving[0].broker.inside) is not None
+    one_of_several = numbered and not found.issubset(named)
     ids = {member.broker_id for member in group}
     ids |= {int(voter) for member in group for voter in _VOTER_IDS.findall(member.broker.value(VOTERS))}
     higher = any(len(group) < own < _FAR_ID for own in ids)
-    on_host = any(member.broker.container is None and member.broker.inside.startswith("service ") for member in group)
+    on_host = any(_is_on_host(member.broker) for member in group)
     doubtful = far or one_of_several or higher or on_host or (len(servers) > 1 and not servers <= named)
     return None if doubtful else sum(counts)
+
+
+def _is_on_host(broker: Described) -> bool:
+    """Return whether a service has the network of its host, and an address there that brokers of other hosts can reach."""
+    own = broker.container is None and broker.inside.startswith("service ")
+    return own and (not broker.value(KEY) or bool(_hosts(broker)))
 
 
 def configuration_rows(member: Member, key: bytes) -> Iterator[Row]:

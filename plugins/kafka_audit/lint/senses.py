@@ -8,15 +8,19 @@ from typing import Any
 from kafka_audit.compare.host_kinds import means_itself
 from kafka_audit.configuration.files.described import Described
 from kafka_audit.configuration.files.setting_names import Form
+from kafka_audit.configuration.principals import ANONYMOUS
 from kafka_audit.model.addresses.advertised_listeners import INSTEAD, KEY, entries
 from kafka_audit.model.linted import Remark
 from kafka_audit.model.package_yaml import package_yaml
+from kafka_audit.model.text import listing
 
 _LONGEST, _ANY = 1_000, "0.0.0.0"  # noqa: S104 -- compared
 _DAY = 86_400_000
 _UNITS = {"log.roll.ms": 1, "log.roll.hours": 3_600_000, "log.retention.ms": 1, "log.retention.minutes": 60_000}
 _UNITS["log.retention.hours"] = 3_600_000
 _FACTORS = ("default.replication.factor", "offsets.topic.replication.factor", "transaction.state.log.replication.factor")
+_OPEN = "allow.everyone.if.no.acl.found"
+_NOT_CLIENTS = ("controller.listener.names", "inter.broker.listener.name", "security.inter.broker.protocol")
 
 
 @cache
@@ -34,6 +38,7 @@ def sense_remarks(broker: Described) -> Iterator[Remark]:
                 yield Remark(line=setting.line, text=row["says"])
     yield from _retention(broker)
     yield from _between(broker)
+    yield from _without_login(broker)
     if broker.container is None and broker.names.form is Form.PROPERTIES:
         yield from _of_host(broker)
 
@@ -77,6 +82,32 @@ def _between(broker: Described) -> Iterator[Remark]:
     if formatting and at is not None and mechanism.startswith("SCRAM-"):
         text = "the image formats without users, and SCRAM has none then: brokers cannot log in to each other"
         yield Remark(line=at.line, text=text)
+
+
+def _without_login(broker: Described) -> Iterator[Remark]:
+    """Yield that clients of a listener have no name to which rights are given."""
+    others = {part.strip().upper() for key in _NOT_CLIENTS for part in broker.value(key).split(",")}
+    others |= set() if any(broker.value(key) for key in _NOT_CLIENTS[1:]) else {"PLAINTEXT"}
+    asked = ("super.users", _OPEN, "principal.builder.class", "ssl.client.auth", *_NOT_CLIENTS)
+    given = broker.value(_OPEN).lower() == "true" or ANONYMOUS in broker.value("super.users").split(";")
+    own = broker.value("authorizer.class.name").startswith(("kafka.security.", "org.apache.kafka.metadata."))
+    if not own or given or broker.value("principal.builder.class") or not broker.unknown.isdisjoint(asked):
+        return
+    protocols = dict(
+        part.strip().upper().partition(":")[::2] for part in broker.value("listener.security.protocol.map").split(",")
+    )
+    nameless = []
+    for entry in entries({KEY: broker.value(KEY) or broker.value(INSTEAD)}):
+        name = entry.listener.upper()
+        protocol = protocols.get(name, name)
+        certificates = broker.value(f"listener.name.{name.lower()}.ssl.client.auth") or broker.value("ssl.client.auth")
+        if others.isdisjoint({name, protocol}) and (
+            protocol == "PLAINTEXT" or (protocol == "SSL" and certificates in {"", "none"})
+        ):
+            nameless.append(name[:40])
+    if nameless:
+        text = f"clients of {listing(nameless, 3)} have no login: the authorizer refuses {ANONYMOUS} what no ACL names it for"
+        yield Remark(line=broker.properties[KEY if broker.value(KEY) else INSTEAD].line, text=text)
 
 
 def _of_host(broker: Described) -> Iterator[Remark]:

@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from kafka_audit.configuration.definitions import VERSIONS, version_numbers
+from kafka_audit.configuration.definitions import VERSIONS, keys, version_numbers
 from kafka_audit.configuration.files import images
 from kafka_audit.configuration.files.described import Described
 from kafka_audit.configuration.starts import nearest_release
@@ -11,6 +11,9 @@ from kafka_audit.configuration.starts import nearest_release
 NEWEST = VERSIONS[-1]
 OLDEST = VERSIONS[0]
 NEWEST_WITH_ZOOKEEPER = max((version for version in VERSIONS if version_numbers(version) < (4,)), key=version_numbers)
+
+_HOST_NAME = "advertised.host.name"
+NEWEST_WITH_HOST_NAME = max((version for version in VERSIONS if _HOST_NAME in keys(version)), key=version_numbers)
 
 _PROTOCOL = re.compile(r"(\d+\.\d+)(?:[.-].*)?")
 _OF_ZOOKEEPER = ("zookeeper.connect", "broker.id")
@@ -46,9 +49,12 @@ def chosen(broker: Described, wanted: str | None, running: str | None = None) ->
         return _judged_by(protocol[1], f"inter.broker.protocol.version is {protocol[0]}")
     if broker.value("process.roles"):
         return JudgedRelease(version=NEWEST, why="the newest; process.roles is set")
-    for key in _OF_ZOOKEEPER:
+    of_zookeeper = (*_OF_ZOOKEEPER, *(key for key in broker.properties if key.startswith("zookeeper.")))
+    old = {_HOST_NAME: NEWEST_WITH_HOST_NAME} if broker.image else {}  # an image chooses its release, a file does not
+    for key, version in (old | dict.fromkeys(of_zookeeper, NEWEST_WITH_ZOOKEEPER)).items():
         if broker.value(key) or key in broker.unknown & broker.properties.keys():
-            return JudgedRelease(version=NEWEST_WITH_ZOOKEEPER, why=f"the newest with ZooKeeper; {key} is set")
+            with_what = "ZooKeeper" if key in of_zookeeper else key
+            return JudgedRelease(version=version, why=f"the newest with {with_what}; {key} is set")
     return JudgedRelease(version=NEWEST, why="the newest")
 
 

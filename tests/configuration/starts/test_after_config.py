@@ -29,7 +29,17 @@ def module(name, options=""):
 
 
 LDAP, JNDI = module("com.sun.security.auth.module.LdapLoginModule"), module("com.sun.security.auth.module.JndiLoginModule")
-OPTIONS = TOKENS | {"listener.name.out.oauthbearer.sasl.jaas.config": f'{OAUTH}.OAuthBearerLoginModule required clientId="a";'}
+
+
+def oauth(options):
+    """Return the settings of a listener that validates tokens, with the options of its login module."""
+    text = f"{OAUTH}.OAuthBearerLoginModule required {options};"
+    return {key: value for key, value in TOKENS.items() if "jwks" not in key} | {
+        "listener.name.out.oauthbearer.sasl.jaas.config": text
+    }
+
+
+OPTIONS = oauth('clientId="a"')
 OLD_CLASS = {
     "listener.name.out.oauthbearer.sasl.server.callback.handler.class": f"{OAUTH}.secured.OAuthBearerValidatorCallbackHandler"
 }
@@ -38,7 +48,14 @@ REFUSED = {
     "JNDI": (JNDI, "3.4.1", "JndiLoginModule is not allowed"),
     "a URL": (TOKENS, "4.0.2", "Update system property 'org.apache.kafka.sasl.oauthbearer.allowed.urls'"),
     "a class that moved": (TOKENS | OLD_CLASS, "4.0.2", "could not be found"),
-    "options without a handler": (OPTIONS, "3.9.1", "cannot log in with the option clientId"),
+    "options without a handler": (OPTIONS, "3.9.1", "No principal name in JWT claim: sub"),
+    "no name among options of the handler for tests": (oauth('unsecuredLoginLifetimeSeconds="9"'), "4.4.0", "JWT claim: sub"),
+    "a blank name": (oauth('unsecuredLoginStringClaim_sub=" "'), "4.4.0", "JWT claim: sub"),
+    "a name in another claim": (
+        oauth('unsecuredLoginPrincipalClaimName="who" unsecuredLoginStringClaim_sub="a"'),
+        "4.4.0",
+        "JWT claim: who",
+    ),
     "tiered storage without a class": (
         {**TIERED, "remote.log.storage.manager.class.name": None},
         "3.9.1",
@@ -55,10 +72,13 @@ ACCEPTED = {
     "another module": (module("com.example.LoginModule"), "4.4.0"),
     "a URL before": (TOKENS, "3.9.1"),
     "a class before it moved": (TOKENS | OLD_CLASS, "3.9.1"),
-    "options of the handler for tests": (
-        OPTIONS | {"listener.name.out.oauthbearer.sasl.jaas.config": f'{OAUTH}.X required unsecuredLoginStringClaim_sub="a";'},
-        "3.9.1",
+    "options of the handler for tests": (oauth('unsecuredLoginStringClaim_sub="a"'), "3.9.1"),
+    "a name beside options of another handler": (oauth('unsecuredLoginStringClaim_sub="a" oauth.jwks.endpoint.uri="b"'), "3.9.1"),
+    "a name in the claim that is named": (
+        oauth('unsecuredLoginPrincipalClaimName="who" unsecuredLoginStringClaim_who="a"'),
+        "4.4.0",
     ),
+    "no option": (oauth(""), "4.4.0"),
     "options with a handler": (
         OPTIONS | {"listener.name.out.oauthbearer.sasl.login.callback.handler.class": "com.example.H"},
         "3.9.1",

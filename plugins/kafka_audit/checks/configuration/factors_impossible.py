@@ -3,6 +3,7 @@ from dataclasses import dataclass
 
 from kafka_audit.checks import ClusterView, Confidence, Judgements, Severity, Status, check
 from kafka_audit.checks.configuration.effective import Effective, Value, each_broker, unknown_judgement
+from kafka_audit.cluster.releases import does
 from kafka_audit.differences.tables import InternalTopic
 from kafka_audit.model.addresses.voters import VOTERS, named_voters
 from kafka_audit.model.tables import BrokerProperty, SnapshotInfo
@@ -56,6 +57,7 @@ class _Impossible:
     key: str
     text: str
     severity: Severity
+    by_size: bool  # more replicas than brokers; otherwise more in sync than replicas, which release 3.7 takes for all of them
 
 
 @check(code="KA717", severity=Severity.HIGH, by_files=True)
@@ -73,8 +75,11 @@ def factors_impossible(view: ClusterView) -> Judgements:
         own = [topic for topic in topics if by_file or topic.factor in reported]
         keys = sorted({key for topic in own for key in (topic.factor, topic.min_isr)})
         values = {key: effective.get(broker, key) for key in keys}
-        faults = sorted(_faults(own, values, size, whole=whole), key=lambda fault: -fault.severity)
+        bounded = does(view, broker, "min_isr_bounded")
+        found = [*_faults(own, values, size, whole=whole)]
+        faults = sorted((one for one in found if one.by_size or bounded is False), key=lambda fault: -fault.severity)
         unknown = [key for key, value in values.items() if not value.known]
+        unknown += ["its release"] if found and bounded is None else []
         if faults:
             first = faults[0]
             evidence = {"broker": broker, "who": f"broker {broker}", "key": first.key, "brokers_known": size}
@@ -132,8 +137,8 @@ def _faults(topics: list[_CreatedTopic], values: Mapping[str, Value], size: int 
             text = f"{topic.factor} is {factor.number}, with {count}"
             # A default hurts only clients with transactions.
             usual = topic.severity if factor.explicit or topic.name == "__consumer_offsets" else Severity.MEDIUM
-            yield _Impossible(topic=topic, key=topic.factor, text=text, severity=min(usual, by_size))
+            yield _Impossible(topic=topic, key=topic.factor, text=text, severity=min(usual, by_size), by_size=True)
         elif required.number is not None and required.number > factor.number:
             key = topic.min_isr if required.explicit else topic.factor
             text = f"{topic.min_isr} is {required.number}, with {counted(factor.number, 'replica')} ({topic.factor})"
-            yield _Impossible(topic=topic, key=key, text=text, severity=topic.severity)
+            yield _Impossible(topic=topic, key=key, text=text, severity=topic.severity, by_size=False)

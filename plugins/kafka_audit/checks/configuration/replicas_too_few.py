@@ -19,15 +19,18 @@ def replicas_too_few(view: ClusterView) -> Judgements:
     def judged(broker: int) -> Judgements:
         resource, found = f"broker/{broker}", {key: effective.get(broker, key).number for key in (_FACTOR, _IN_SYNC, *_INTERNAL)}
         known = {key: number for key, number in found.items() if number is not None}
+        none_to_spare = 1 < known.get(_FACTOR, 0) <= known.get(_IN_SYNC, 0)  # whatever number of brokers there is
         if size == 1 and effective.between.asked:
             yield view.not_applicable(resource, "the cluster has one broker")
-        elif size == 1:
+        elif size == 1 and not none_to_spare:
             yield unknown_judgement(effective, broker, "the number of brokers is unknown", "the files of the other brokers")
-        elif len(known) < len(found):
+        elif size > 1 and len(known) < len(found):
             yield unknown_judgement(effective, broker, f"{', '.join(sorted(found.keys() - known.keys()))} unknown")
         else:
             share = effective.get(broker, _SHARE).number
-            weak = tuple(_weak(known | ({} if share is None else {_SHARE: share}), min(_ENOUGH, size)))
+            weak = tuple(
+                _weak(known | ({} if share is None else {_SHARE: share}), min(_ENOUGH, size if size > 1 else known[_FACTOR]))
+            )
             evidence = {"broker": broker, "who": f"broker {broker}", "of": "on", "factor": known[_FACTOR]}
             evidence |= {"in_sync": known[_IN_SYNC], "with": f", with min.insync.replicas {known[_IN_SYNC]}"}
             reported = {"key": weak[0][0], "fault": "; ".join(text for _, text in weak)} if weak else {}

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
+from kafka_audit.configuration.definitions import VERSIONS, keys
 from kafka_audit.configuration.files import (
     chart_values,
     compose,
@@ -18,15 +19,16 @@ from kafka_audit.configuration.files import (
     templates,
     yaml_nodes,
 )
-from kafka_audit.configuration.files.described import Described, described, is_brokers
+from kafka_audit.configuration.files.described import ANY_OPTIONS, Described, described, is_brokers
 from kafka_audit.configuration.files.java import PropertiesError
 from kafka_audit.configuration.files.pasted import Fragment
-from kafka_audit.configuration.files.programs import other_program, unread_format
+from kafka_audit.configuration.files.programs import is_part, other_program, unread_format
 from kafka_audit.configuration.files.templates import YamlTemplate
 from kafka_audit.model.linted import Remark
 
 _YAML = (".yaml", ".yml", ".json")
-_WHOLE = (".properties", ".yaml", ".yml", ".env", ".config")
+_PROPERTIES = (".properties", ".config")
+_WHOLE = (*_PROPERTIES, ".yaml", ".yml", ".env")
 """Endings of files that are one file, and no text about some."""
 
 _MANIFEST = re.compile(r"^(?:apiVersion|kind|services|jobs|---)\b|^---", re.MULTILINE)
@@ -39,6 +41,13 @@ STDIN = "-"
 _COMPOSE = re.compile(r"(?:docker-)?compose\.ya?ml")
 _OVERRIDES = tuple(f"{name}.override.{ending}" for name in ("compose", "docker-compose") for ending in ("yml", "yaml"))
 """Names of the file that Compose adds to one with its usual name (compose-go, `cli.DefaultOverrideFileNames`)."""
+
+_PARTS_OF_MSK = re.compile(
+    r"^[ \t]*server_properties[ \t]*=[ \t]*"
+    r"(?:<<[-~]?(?P<end>[A-Z_]+)\n(?P<text>(?s:.*?))\n[ \t]*(?P=end)$|\"(?P<line>[^\"\n]*)\")",
+    re.MULTILINE,
+)
+"""Settings of brokers in Terraform, between marks or in a line."""
 
 _RENDER = "is a Helm template: render it: helm template RELEASE CHART | kafka-audit lint -"
 _OF_HELM = re.compile(
@@ -72,7 +81,7 @@ def read_described(
             with contextlib.suppress(PropertiesError):
                 if brokers := _of_form(data, name, beside):
                     return brokers
-        return tuple(_of_paste(text))
+        return tuple(_of_paste(text)) or tuple(_of_parts(text, name))
     refusal: PropertiesError | None = None
     try:
         if brokers := _of_form(data, name, beside):
@@ -86,7 +95,29 @@ def read_described(
         return found
     if refusal is not None:
         raise refusal
-    return ()
+    return tuple(_of_parts(text, name))
+
+
+def _of_parts(text: str, name: str) -> Iterator[Described]:
+    """Yield what a text says of a broker without its addresses, roles and number, each at its lines."""
+    for part in _PARTS_OF_MSK.finditer(text) if "aws_msk_configuration" in text else ():
+        written = part["text"] or part["line"].replace(r"\n", "\n")
+        yield from _of_part("\n" * text.count("\n", 0, part.start("text" if part["text"] else "line")) + written)
+    if name.lower().endswith(_PROPERTIES) or name == STDIN:
+        yield from _of_part(text)
+
+
+def _of_part(text: str) -> Iterator[Described]:
+    with contextlib.suppress(PropertiesError):
+        properties = java.parse_properties(text.encode())
+        if is_part(properties):
+            first = min(setting.line for setting in properties.values())
+            remark = Remark(line=first, text="a part of a broker's settings: what it leaves out is not known")
+            broker = described(properties)
+            left = {key for version in VERSIONS for key in keys(version)} - properties.keys()
+            yield replace(
+                broker, unknown=broker.unknown | left, jvm=ANY_OPTIONS, fragment=first, remarks=(remark, *broker.remarks)
+            )
 
 
 def _of_paste(text: str) -> Iterator[Described]:

@@ -43,6 +43,7 @@ class Image:
     hidden: tuple[str, ...] = tuple(sorted(FACTORS))  # what it sets to values that are not known
     aliases: Mapping[str, str] = field(default_factory=dict)
     leaves: tuple[str, ...] = ()  # open keys that it never sets where listeners have names of their own
+    advertises: str = ""  # what it does where no variable sets it, or nothing, by its tag
     log_dirs: str | None = None
     log_dirs_of_host: str = ""
     volumes: tuple[str, ...] = ()
@@ -182,8 +183,12 @@ class Image:
         return f"{self.prefix}{key.upper().replace('.', '_')}"
 
     def left_to(self, found: Mapping[str, Property]) -> frozenset[str]:
-        """Return the keys that nothing sets if these settings do not: of listeners whose names are no security protocols."""
+        """Return the keys that nothing else sets: of listeners whose names are no security protocols, or of its own listener."""
         listed = [found[key].value for key in _NAMES if key in found]
+        controllers = _text(found, "controller.listener.names").split(",")
+        bound = [one.strip() for one in _text(found, _NAMES[0]).split(",")]
+        if [one for one in bound if one.partition("://")[0] not in controllers] == [self.advertises]:
+            return frozenset({_NAMES[1]})
         return frozenset() if len(listed) < len(_NAMES) or any(map(_PROTOCOL.search, listed[:2])) else frozenset(self.leaves)
 
     def settings(self, version: str | None) -> Mapping[str, str]:

@@ -10,6 +10,7 @@ from kafka_audit.model.package_yaml import package_yaml
 _TABLE: Mapping[str, Any] = package_yaml(__package__, "programs.yaml")
 _BROKER_ALONE, CLIENTS = frozenset(_TABLE["broker"]), frozenset(_TABLE["clients"])
 _PATTERNS = {program: re.compile(pattern) for program, pattern in _TABLE["programs"].items()}
+_PART = re.compile(_TABLE["part"])
 _BROKERS_LISTENER = re.compile(r"(?:^|,)\s*(?!https?:)[A-Za-z0-9_.-]+:/?", re.IGNORECASE)
 
 
@@ -18,6 +19,11 @@ def is_strongly_brokers(properties: Mapping[str, Property]) -> bool:
     listeners = properties.get("listeners")
     listens = listeners is not None and _BROKERS_LISTENER.search(listeners.value) is not None
     return listens or not _BROKER_ALONE.isdisjoint(properties)
+
+
+def is_part(properties: Mapping[str, Property]) -> bool:
+    """Return whether properties may be a part of a broker's: they have keys of a broker, and of no other program."""
+    return any(map(_PART.fullmatch, properties)) and other_program(properties) is None
 
 
 def other_program(properties: Mapping[str, Property]) -> str | None:

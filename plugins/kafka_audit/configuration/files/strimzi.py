@@ -237,9 +237,9 @@ class _StrimziCluster:
                 found += [self._node(number, pool.name, pool) for number in _assigned(pool, replicas, used)]
         if found and not all(_ids_of(pool) for pool in pools):
             self._remark(self.resource.line, "the node IDs are those of a new cluster; the node pools have no status.nodeIds")
-        if self.kraft and not any(node.controller for node in found):
+        if self.kraft and self.whole and not any(node.controller for node in found):
             self._remark(self.resource.line, "not judged: controllers; no node pool with the role controller is in this file")
-        return tuple(found)
+        return tuple(found) if found or self.whole else (self._some_node(),)
 
     def _has_roles(self, pool: StrimziResource) -> bool:
         """Return whether a pool has a role; notes what the operator refuses."""

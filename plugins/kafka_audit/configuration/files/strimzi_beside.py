@@ -65,13 +65,14 @@ def _of_logins(kafka: YamlMapping) -> Iterator[Remark]:
     authorization = kafka.mapping("authorization")
     if authorization.text("type") != "simple":
         return
-    if kinds and not any(kinds.values()):
-        text = "clients have no name, and rights need one: no listener has authentication"
-        yield Remark(line=_line(authorization, "type"), text=text)
     for user in authorization.sequence("superUsers"):
         name = yaml_nodes.text(user) or ""
-        if {kind for kind in kinds.values() if kind} == {"tls"} and not name.removeprefix("User:").startswith("CN="):
+        certified, used = name.removeprefix("User:").startswith("CN="), {kind for kind in kinds.values() if kind}
+        if used == {"tls"} and not certified:
             text = "the name of a client with a certificate begins with CN=, and this one has none"
+            yield Remark(line=yaml_nodes.line(user), text=text)
+        elif used == {"scram-sha-512"} and certified:
+            text = "CN= begins the name of a certificate, and clients log in with scram-sha-512: their names have none"
             yield Remark(line=yaml_nodes.line(user), text=text)
 
 

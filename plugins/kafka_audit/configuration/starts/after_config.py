@@ -1,7 +1,7 @@
 """What Kafka refuses next, once its KafkaConfig has accepted a configuration: by the classes that read it during the start. Pure.
 
-Sources: `JaasContext` (modules that are not allowed, no JAAS), `ChannelBuilders`, `ConfigurationUtils` of OAUTHBEARER (URLs),
-`LogConfig.validateBrokerLogConfigValues` (3.7), `RemoteLogManager` and `BrokerServer` (tiered storage),
+Sources: `JaasContext` (modules that are not allowed, no JAAS), `ChannelBuilders`, `ConfigurationUtils` of OAUTHBEARER (URLs), its
+handler for tests, `LogConfig.validateBrokerLogConfigValues` (3.7), `RemoteLogManager` and `BrokerServer` (tiered storage),
 `kafka.security.authorizer.AclAuthorizer.configure`, `QuorumConfig.parseVoterConnections` (run on 2.8.2 to 4.4.0).
 """
 
@@ -20,8 +20,8 @@ _MODULES = {"com.sun.security.auth.module.JndiLoginModule": (3, 4), "com.sun.sec
 
 _OAUTH, _HANDLER, _URLS_SINCE = "OAUTHBEARER", "callback.handler.class", (4,)
 _VALIDATOR = "org.apache.kafka.common.security.oauthbearer.OAuthBearerValidatorCallbackHandler"
-_OF_TESTS = "unsecuredLogin"
-_LOGIN_OF_TESTS = "org.apache.kafka.common.security.oauthbearer.internals.unsecured.OAuthBearerUnsecuredLoginCallbackHandler"
+_PRINCIPAL, _CLAIM = "unsecuredLoginPrincipalClaimName", "unsecuredLoginStringClaim_"
+_LOGIN_OF_TESTS = "OAuthBearerUnsecuredLoginCallbackHandler"
 _JWKS = "sasl.oauthbearer.jwks.endpoint.url"
 _ALLOWED = "org.apache.kafka.sasl.oauthbearer.allowed.urls"
 _DISALLOWED = "org.apache.kafka.disallowed.login.modules"
@@ -163,9 +163,10 @@ def _oauth(
 ) -> Iterator[StartRefusal]:
     below = f"{own}{_OAUTH.lower()}.sasl"
     login = f"{below}.login.{_HANDLER}"
-    others = [option for option in module.options if not option.startswith(_OF_TESTS)] if module else []
-    if others and login not in known and login not in unknown:
-        text = f"{_LOGIN_OF_TESTS} cannot log in with the option {others[0]}; {login} is not set"
+    options = module.options if module else {}
+    claim = options.get(_PRINCIPAL, "").strip() or "sub"
+    if options and not options.get(_CLAIM + claim, "").strip() and login not in known and login not in unknown:
+        text = f"No principal name in JWT claim: {claim} ({login} is not set: {_LOGIN_OF_TESTS})"
         yield StartRefusal(message=text, key=f"{below}.jaas.config")
     url = next((key for key in (f"{own}{_JWKS}", _JWKS) if key in known), "")
     if not allows and known.get(f"{below}.server.{_HANDLER}") == _VALIDATOR and known.get(url, "").startswith("http"):
