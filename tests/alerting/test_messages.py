@@ -51,7 +51,7 @@ def test_a_new_incident_says_what_why_and_what_to_do(story):
     assert lines[0] == rendering.subject(alert)
     assert lines[0].startswith("[NEW] prod: Broker 1 is cut off")
     assert "CRITICAL, measured, KA302. Since 14 Sep 06:00 UTC, 1 audit." in lines
-    assert "NEW      broker/1: broker missing from view and inter broker endpoint\n         unreachable\n" in text
+    assert "ALSO" not in text
     assert any(line.startswith("COVERAGE 32 of 32 reads answered") for line in lines)
     assert {"  WHY", "  DO"} <= set(lines)
     assert lines[-3:] == [
@@ -109,19 +109,26 @@ def test_what_is_worse_ongoing_and_over_is_told_apart(story):
     assert worse.facts == (
         "CRITICAL, measured, KA302. Since 14 Sep 06:00 UTC, 2 audits.",
         "Worse than in the alert of 14 Sep 06:00 UTC: now broker 3 too.",
-        "NEW      broker/3: broker missing from view and inter broker endpoint unreachable",
-        "ONGOING  broker/1: broker missing from view and inter broker endpoint unreachable",
         "COVERAGE 32 of 32 reads answered",
     )
     assert not worse.first
     (over,) = story()
     assert over.subject.startswith("[RESOLVED] prod: resolved after 12 h: Brokers 1 and 3 are cut off")
-    assert over.facts[:2] == (
-        "It lasted 12 h, from 14 Sep 06:00 UTC, 2 audits.",
-        "RESOLVED broker/1 and broker/3: broker missing from view and inter broker endpoint unreachable",
-    )
+    assert over.facts == ("It lasted 12 h, from 14 Sep 06:00 UTC, 2 audits.", "COVERAGE 32 of 32 reads answered")
     assert (over.reasons, over.command) == ("", "")
     assert over.key == worse.key
+
+
+def test_a_message_names_the_other_incidents_that_are_open_and_those_that_are_over(story):
+    disk = ("KA501", "broker/2/logdir//data", "HIGH", {})
+    cut, other = story(*cut_off(1), disk)
+    assert cut.facts[1] == "ALSO     Broker 2 lost log dir /data"
+    assert other.facts[1].startswith("ALSO     Broker 1 is cut off")
+    (over,) = story(disk)
+    assert over.subject.startswith("[RESOLVED] prod: resolved after 6 h: Broker 1 is cut off")
+    assert over.facts[1] == "ALSO     Broker 2 lost log dir /data"
+    (new,) = story(*cut_off(3))[:1]
+    assert "RESOLVED Broker 2 lost log dir /data" in new.facts
 
 
 def test_a_reminder_says_for_how_long(story):

@@ -7,9 +7,8 @@ from datetime import timedelta
 from kafka_audit.alerting.conditions import INCIDENT, SHARED, AuditResult
 from kafka_audit.alerting.policy import AlertEvent, AlertKind, moment
 from kafka_audit.alerting.shared_causes import SharedCause
-from kafka_audit.model.finding import Resource
 from kafka_audit.model.report import Report, ReportedIncident
-from kafka_audit.model.text import clean, counted, listing
+from kafka_audit.model.text import clean, counted
 from kafka_audit.report import remedies
 from kafka_audit.report.impacts import who_is_hurt
 from kafka_audit.report.plain_text import terminal
@@ -20,8 +19,8 @@ MOST_ALERTS = 10
 """Messages on one audit; 30 brokers that are down are 30 incidents, which must not cause 30 mails."""
 
 MOST_LISTED = 50
-_MOST_GROUPS, _MOST_NAMES = 6, 2
-"""Resources of one lifecycle that are named; the others are counted."""
+_MOST_OTHERS = 3
+"""Other incidents that a message names; beyond them they are counted."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -169,28 +168,15 @@ def _facts(event: AlertEvent, document: Report | None, incident: ReportedInciden
         yield f"The report says {says}: it is compared with the previous report, an alert with all alerts before it."
     if not whole:
         return
-    for lifecycle in ("new", "ongoing", "resolved"):
-        if groups := _groups(document, lifecycle):
-            yield f"{lifecycle.upper():<9}{groups}"
+    told = condition.headline
+    for title, others in (("ALSO", document.incidents), ("RESOLVED", document.resolved_incidents)):
+        named = [clean(one.headline) for one in others if one.headline != told]
+        more = [f"and {len(named) - _MOST_OTHERS} more"] if len(named) > _MOST_OTHERS else []
+        if named:
+            yield f"{title:<9}{'; '.join((*named[:_MOST_OTHERS], *more))}"
     coverage, unknown = document.coverage, document.counts.UNKNOWN
     not_known = f"; {counted(unknown, 'result')} not known" if unknown else ""
     yield f"{'COVERAGE':<9}{coverage.answered} of {coverage.asked} reads answered{not_known}"
-
-
-def _groups(document: Report, lifecycle: str) -> str:
-    """Return `broker/3, broker/4: log dir offline; topic/orders: ...`: unmuted failures of that lifecycle, equal ones once."""
-    names: dict[str, dict[str, None]] = {}
-    for finding in document.findings:
-        failed = finding.status == "FAIL" or lifecycle == "resolved"
-        if failed and finding.lifecycle == lifecycle and not finding.muted:
-            short = Resource.of(finding.resource.name).root
-            names.setdefault(short, {})[finding.name.replace("_", " ")] = None
-    alike: dict[tuple[str, ...], list[str]] = {}
-    for name, found in names.items():
-        alike.setdefault(tuple(found), []).append(name)
-    groups = [f"{listing(group, _MOST_NAMES)}: {listing(found, _MOST_NAMES)}" for found, group in alike.items()]
-    more = [counted(len(groups) - _MOST_GROUPS, "more group")] if len(groups) > _MOST_GROUPS else []
-    return "; ".join(groups[:_MOST_GROUPS] + more)
 
 
 def duration(lasted: timedelta) -> str:
