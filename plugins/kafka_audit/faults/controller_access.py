@@ -211,7 +211,7 @@ def _by_addresses(view: ClusterView, source: int, target: int, decide: Callable[
 
     None if a name was not resolved, or if one end is the local host: then it may connect from any.
     """
-    reached = view.derived(_reached_at)
+    reached = view.derived(reached_at)
     hosts = reached.get(source, frozenset())
     if any(map(means_itself, hosts | reached.get(target, frozenset()))) or not all(map(is_number, hosts)) or not hosts:
         return None
@@ -227,7 +227,7 @@ def _let_in(view: ClusterView, sources: Sequence[int], target: int, decide: Call
     return any(ruling is not None and ruling.denied for ruling in rulings)
 
 
-def _reached_at(view: ClusterView) -> Mapping[int, frozenset[str]]:
+def reached_at(view: ClusterView) -> Mapping[int, frozenset[str]]:
     """Return the addresses of each node; a name that no vantage resolved stays a name."""
     resolved: defaultdict[str, set[str]] = defaultdict(set)
     for (_, name), addresses in view.derived(ResolvedNames).now.items():

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from kafka_audit.cluster.answers.broker_reads import denied_twice
 from kafka_audit.cluster.answers.observers import Observer
 from kafka_audit.cluster.answers.reads import addresses_of
 from kafka_audit.cluster.disagreements import NEVER_SETTLE, PARTITIONS, Disagreement
@@ -16,7 +17,7 @@ from kafka_audit.compare.connect_strings import servers_of
 from kafka_audit.configuration.definitions.values import integer
 from kafka_audit.differences.tables import ReplicaGap
 from kafka_audit.model.progress import ProgressRow
-from kafka_audit.model.tables import BrokerIdentity
+from kafka_audit.model.tables import BrokerIdentity, LeadershipAnswer
 from kafka_audit.model.text import brokers
 from kafka_audit.progress.rows import progress_of
 
@@ -294,6 +295,8 @@ class Edges:
             return Effect(state="missing", text=f"broker {broker} {shows}")
         if signs:
             return Effect(state="passing", text=f"the view of broker {broker} was empty or stale in only one sample")
+        if broker in self.denied:
+            return _UNKNOWN  # one partition may have a reason of its own, and the view may be older than a fault
         own = self.own_view(broker)
         # In a migration, Metadata names any broker as the controller, and none before the first update.
         named = set() if own is None else {*own.controllers}
@@ -303,6 +306,11 @@ class Edges:
             return _UNKNOWN
         text = f"broker {broker} has accepted the updates of controller {self._controller}: its view is not empty"
         return Effect(state="works", text=text)
+
+    @cached_property
+    def denied(self) -> Mapping[int, Mapping[tuple[str, int], int]]:
+        """What brokers deny that they lead: they did not take what a controller sends beside what views are made of."""
+        return denied_twice(self._view.newest(LeadershipAnswer), self._view.before(LeadershipAnswer))
 
     def own_view(self, broker: int) -> OwnView | None:
         """Return what a broker answered about the cluster in the newest sample; None where no view of it was read."""

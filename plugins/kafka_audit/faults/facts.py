@@ -164,6 +164,12 @@ class Facts:
             self._rights[broker] = tuple(pairs_at(self.view, broker)) if self.between.authorizer(broker).value else ()
         return self._rights[broker]
 
+    def let_in_again(self, broker: int) -> bool:
+        """Return whether ACLs allow now what a broker refused since its start: what is sent next arrives, the rest never does."""
+        pairs = self.rights(broker)
+        allowed = bool(pairs) and all(pair.allowed for pair in pairs) and any(pair.acl for pair in pairs)
+        return allowed and bool(self.view.logs.counting("KA401", broker))
+
     def users(self, edge: Edge) -> tuple[int, ...]:
         """Return the sources of an edge that use the listener where it ends; where it names none, all that do."""
         users = () if edge.listener is None else self.between.users.get(edge.listener.name, ())

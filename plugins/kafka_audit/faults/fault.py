@@ -207,7 +207,8 @@ class Fault:
         """
         if self.lines is None:
             return
-        for line in facts.lines(edge, self.lines.check)[:1]:
+        shown = facts.lines(edge, self.lines.check)[:1]
+        for line in shown:
             depth, text = LAYERS.index(_layer(line, self.lines.check)), says(line)
             if depth == self.depth and self.is_named_by(line):
                 refused = facts.view.logs.refused(line)
@@ -216,7 +217,8 @@ class Fault:
                 passed = f", so {_PASSED[self.layer]}" if depth > self.depth else ""
                 yield works(f"log of broker {line.broker_id}", f"{text}{passed}", direct=True)
         if not any(observation.direct and observation.state == "fails" for observation in own):
-            for line in [line for code in self.lines.later for line in facts.lines(edge, code)][:1]:
+            later = (line for code in self.lines.later for line in facts.lines(edge, code))
+            for line in [line for line in later if all((line.last_ms or 0) >= (one.last_ms or 0) for one in shown)][:1]:
                 yield works(f"log of broker {line.broker_id}", f"{says(line)}, so {_PASSED[self.layer]}", direct=True)
 
     def is_named_by(self, line: LogLine) -> bool:

@@ -4,11 +4,14 @@ from collections.abc import Collection, Iterable, Mapping
 
 from kafka_audit.cluster.answers.reads import failed_texts
 from kafka_audit.differences.tables import LISTED
-from kafka_audit.model.tables import SourceRead
+from kafka_audit.model.tables import LeadershipAnswer, SourceRead
 
 LOG_DIRS, LIST_OFFSETS = "DescribeLogDirs", "ListOffsets"
 STORAGE_ERROR = 56
 """KAFKA_STORAGE_ERROR, Kafka's code for whatever lies on a dead disk."""
+
+DENIALS = {3: "UNKNOWN_TOPIC_OR_PARTITION", 6: "NOT_LEADER_OR_FOLLOWER", 74: "FENCED_LEADER_EPOCH", 75: "UNKNOWN_LEADER_EPOCH"}
+"""What a leader answers that does not know that it leads a partition."""
 
 _CONNECTS = "ApiVersions"
 
@@ -53,3 +56,20 @@ class BrokerReads:
 def first_partitions(partitions: Collection[tuple[str, int]]) -> tuple[str, ...]:
     """Return the first ten partitions as `topic-partition`, sorted."""
     return tuple(f"{topic}-{number}" for topic, number in sorted(partitions)[:LISTED])
+
+
+def denies(row: LeadershipAnswer) -> bool:
+    """Return whether the registered leader of a partition rejects a request for it."""
+    return row.asked_as == "leader" and row.error in DENIALS
+
+
+def denied_twice(
+    newest: Iterable[LeadershipAnswer], before: Iterable[LeadershipAnswer]
+) -> Mapping[int, Mapping[tuple[str, int], int]]:
+    """Return by broker the partitions whose leadership it denies in both samples, in one leader epoch, each with its error."""
+    earlier = {(row.broker_id, row.topic, row.partition, row.leader_epoch) for row in before if denies(row)}
+    found: dict[int, dict[tuple[str, int], int]] = {}
+    for row in newest:
+        if denies(row) and (row.broker_id, row.topic, row.partition, row.leader_epoch) in earlier:
+            found.setdefault(row.broker_id, {})[row.topic, row.partition] = row.error
+    return found

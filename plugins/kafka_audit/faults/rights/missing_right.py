@@ -25,7 +25,8 @@ def missing_right(facts: Facts, edge: Edge) -> Observations:
     if denied:
         yield fails(settings, denied[0].why, direct=denied[0].principal.certain)
     elif pairs and all(pair.allowed for pair in pairs):
-        yield works(settings, pairs[0].why, direct=True)
+        since = edge.effect.state != "works" and facts.let_in_again(broker)
+        yield unknown(settings, f"now {pairs[0].why}") if since else works(settings, pairs[0].why, direct=True)
     elif any(pair.hidden for pair in pairs) and not _let_in_elsewhere(facts, edge):
         yield fails(settings, next(pair.why for pair in pairs if pair.hidden))
     elif authorizer.value:
