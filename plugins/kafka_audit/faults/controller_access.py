@@ -10,7 +10,7 @@ from kafka_audit.cluster.listeners.principals import Ends, Principal, by_certifi
 from kafka_audit.cluster.releases import does, releases
 from kafka_audit.cluster.settings import AUTHORIZER
 from kafka_audit.cluster.view import ClusterView
-from kafka_audit.compare.addresses import canonical_host, is_number, java_address
+from kafka_audit.compare.addresses import is_number, java_address
 from kafka_audit.compare.host_kinds import means_itself
 from kafka_audit.compare.listener_names import same_listener
 from kafka_audit.configuration.authorization import cluster_action
@@ -18,7 +18,7 @@ from kafka_audit.configuration.behaviour import behaviour
 from kafka_audit.configuration.principals import ANONYMOUS
 from kafka_audit.configuration.principals.kerberos_rules import KEY as KERBEROS_RULES
 from kafka_audit.configuration.principals.ssl_rules import KEY as SSL_RULES
-from kafka_audit.faults.resolved_names import ResolvedNames
+from kafka_audit.faults.resolved_names import reached_at
 from kafka_audit.model.addresses.voters import VOTERS, named_voters
 from kafka_audit.model.tables import Acl, Certificate, PropertyLogin, QuorumVoter
 
@@ -225,19 +225,6 @@ def _let_in(view: ClusterView, sources: Sequence[int], target: int, decide: Call
     peers = [node for node in alike if node in following][:_MOST_PEERS]
     rulings = (_by_addresses(view, peer, target, decide) for peer in peers)
     return any(ruling is not None and ruling.denied for ruling in rulings)
-
-
-def reached_at(view: ClusterView) -> Mapping[int, frozenset[str]]:
-    """Return the addresses of each node; a name that no vantage resolved stays a name."""
-    resolved: defaultdict[str, set[str]] = defaultdict(set)
-    for (_, name), addresses in view.derived(ResolvedNames).now.items():
-        resolved[name] |= addresses
-    hosts = [(endpoint.broker_id, endpoint.host) for endpoint in view.endpoints.known]
-    hosts += [(voter, host) for voter, (host, _) in view.voter_addresses.items()]
-    found: defaultdict[int, frozenset[str]] = defaultdict(frozenset)
-    for node, host in hosts:
-        found[node] |= resolved.get(canonical_host(host)) or {host}
-    return found
 
 
 def _principal(view: ClusterView, kind: _AlikeNodes, source: int, target: int) -> Principal:

@@ -1,5 +1,6 @@
 """The addresses that each vantage resolved for the names of brokers and controllers, now and in the previous snapshot."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import NamedTuple, Protocol, TypeVar
@@ -81,3 +82,16 @@ def _of_controllers(rows_of: _RowsOf) -> Iterator[_Resolved]:
 
 def _place(vantage: str, kind: str, node: int | None) -> ResolvingPlace:
     return ResolvingPlace(vantage) if node is None else ResolvingPlace(vantage, kind, node)
+
+
+def reached_at(view: ClusterView) -> Mapping[int, frozenset[str]]:
+    """Return the addresses of each node; a name that no vantage resolved stays a name."""
+    resolved: defaultdict[str, set[str]] = defaultdict(set)
+    for (_, name), addresses in view.derived(ResolvedNames).now.items():
+        resolved[name] |= addresses
+    hosts = [(endpoint.broker_id, endpoint.host) for endpoint in view.endpoints.known]
+    hosts += [(voter, host) for voter, (host, _) in view.voter_addresses.items()]
+    found: defaultdict[int, frozenset[str]] = defaultdict(frozenset)
+    for node, host in hosts:
+        found[node] |= resolved.get(canonical_host(host)) or {host}
+    return found

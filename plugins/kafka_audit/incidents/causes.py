@@ -52,7 +52,8 @@ def _fails_later(case: Case) -> bool:
 def _stops_all(case: Case) -> bool:
     """Return whether its cause stops what the whole cluster does."""
     checks = catalogue()
-    return any(root.code in checks and "cluster" in checks[root.code].stops for root in case.roots)
+    known = [root for root in case.roots if root.code in checks]
+    return any(root.evidence.get("whole_cluster") or "cluster" in checks[root.code].stops for root in known)
 
 
 def _stories(view: ClusterView, findings: Sequence[Finding], changes: Sequence[Change]) -> Iterator[tuple[Case, Story, str]]:

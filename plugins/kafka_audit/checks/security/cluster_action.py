@@ -3,13 +3,16 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from kafka_audit.checks import ClusterView, Confidence, Status
+from kafka_audit.checks import ClusterView, Confidence, Severity, Status
 from kafka_audit.cluster.answers.log_lines import says
 from kafka_audit.cluster.listeners.inter_broker import InterBroker
 from kafka_audit.cluster.listeners.principals import file_of
+from kafka_audit.compare.addresses import is_number
+from kafka_audit.compare.host_kinds import means_itself
 from kafka_audit.faults.authorizers import UNKNOWN_PRINCIPAL, Pair
 from kafka_audit.faults.facts import Facts, facts_of
 from kafka_audit.faults.read import BROKEN, reading_of
+from kafka_audit.faults.resolved_names import reached_at
 from kafka_audit.model.text import brokers
 from kafka_audit.says.signs import SIGNS
 
@@ -31,13 +34,27 @@ class ClusterActionResult:
     needs: str = ""
     reason: str = ""
     rivals: tuple[str, ...] = ()
+    runs: bool = True
+    everywhere: bool = False  # every broker that runs refuses the controller
+    granted: bool = False  # ACLs allow it at the time of the read, and it was refused since the start
+
+    def refuses(self, broker: int | None) -> bool:
+        """Return whether another broker is among those that it is about."""
+        return any(broker in pair.sources for pair in self.pairs)
+
+    @property
+    def severity(self) -> Severity | None:
+        """Return that of a failure, where it is not the check's: a broker that was let in before, or is down, refuses later."""
+        return Severity.HIGH if self.accepted or not self.runs else None
 
 
 def cluster_action_results(view: ClusterView) -> Iterator[ClusterActionResult]:
     """Yield what is known of each broker."""
-    facts = facts_of(view)
-    for broker in view.inter_broker.brokers:
-        yield _result(facts, broker)
+    facts, controller = facts_of(view), view.inter_broker.controller
+    results = [_result(facts, broker) for broker in view.inter_broker.brokers]
+    refused = (one.status is Status.FAIL and one.severity is None and one.refuses(controller) for one in results if one.runs)
+    everywhere = controller is not None and all(refused)
+    yield from (replace(one, everywhere=everywhere) for one in results)
 
 
 def _result(facts: Facts, broker: int) -> ClusterActionResult:
@@ -51,7 +68,14 @@ def _result(facts: Facts, broker: int) -> ClusterActionResult:
     pairs, symptom, accepted = facts.rights(broker), facts.symptom(broker), facts.accepted(broker)
     denied = tuple(pair for pair in pairs if pair.allowed is False)
     left = (*denied, *(pair for pair in pairs if pair.allowed is None))
-    known = ClusterActionResult(broker=broker, status=Status.FAIL, pairs=denied or left, symptom=symptom, accepted=accepted)
+    known = ClusterActionResult(
+        broker=broker,
+        status=Status.FAIL,
+        pairs=denied or left or pairs,
+        symptom=symptom,
+        accepted=accepted,
+        runs=not (facts.view.zookeeper_read and broker not in facts.view.brokers and facts.edges.own_view(broker) is None),
+    )
     return _sure(facts, known, left) or _accepted(facts, known, pairs, left) or _weighed(facts, replace(known, pairs=left))
 
 
@@ -62,16 +86,31 @@ def _sure(facts: Facts, known: ClusterActionResult, left: Sequence[Pair]) -> Clu
     if denied and known.accepted is None and len(certain) == len(denied):
         return replace(known, why=denied[0].why)
     lines = facts.view.logs.counting("KA401", known.broker)
-    if known.symptom is not None and lines:
+    denies = [pair for pair in left if _denies_controller(facts, pair)]
+    shown = known.symptom is not None or known.broker in facts.edges.denied
+    if lines and (shown or denies):
         named = next((line.detail for line in lines if SIGNS[line.signature].names_principal and line.detail), None)
-        shown = tuple(
+        refused = tuple(
             _from_its_host(facts, replace(pair, name=named) if named and pair.name == UNKNOWN_PRINCIPAL else pair)
-            for pair in left
+            for pair in left or known.pairs
         )
-        return replace(known, pairs=shown, accepted=None, why=says(lines[0]))
-    if certain and known.accepted is not None:
-        return replace(known, confidence=Confidence.INFERRED, why=denied[0].why)
+        return replace(known, pairs=refused, accepted=None, why=says(lines[0]), granted=facts.let_in_again(known.broker))
+    if (certain or denies) and known.accepted is not None:
+        by_host = tuple(_from_its_host(facts, pair) for pair in known.pairs)
+        return replace(known, pairs=by_host, confidence=Confidence.INFERRED, why=(certain or denies)[0].why)
     return None
+
+
+def _denies_controller(facts: Facts, pair: Pair) -> bool | None:
+    """Return whether the controller, one of a pair's brokers, is denied now, from its address; None if that is unknown."""
+    controller = facts.between.controller
+    if controller not in pair.sources or pair.allowed is False:
+        return controller in pair.sources and pair.principal.certain
+    if pair.acl is None or pair.acl.permission != "DENY":
+        return False
+    hosts = facts.view.derived(reached_at).get(controller, frozenset())
+    is_known = bool(hosts) and all(is_number(host) and not means_itself(host) for host in hosts)
+    return pair.acl.host in hosts or (False if is_known else None)
 
 
 def _from_its_host(facts: Facts, pair: Pair) -> Pair:
@@ -86,9 +125,17 @@ def _accepted(
     facts: Facts, known: ClusterActionResult, pairs: Sequence[Pair], left: Sequence[Pair]
 ) -> ClusterActionResult | None:
     """Return a pass by settings, or by the view of a broker that accepted its controller; None where neither shows it."""
+    if not left and known.accepted is None and facts.let_in_again(known.broker):
+        error, needs = (
+            "it refused its controller before ACLs allowed it",
+            f"an audit that reads the view of broker {known.broker}",
+        )
+        return replace(known, status=Status.UNKNOWN, error=error, needs=needs)
     if not left:
         return replace(known, status=Status.PASS, pairs=tuple(pairs), accepted=None, why=pairs[0].why if pairs else "")
-    if known.accepted and any(facts.between.controller in pair.sources for pair in pairs):
+    was_refused = bool(facts.view.logs.counting("KA401", known.broker))  # and may be again, where an address is not known
+    open_again = was_refused and any(_denies_controller(facts, pair) is None for pair in left)
+    if known.accepted and not open_again and any(facts.between.controller in pair.sources for pair in pairs):
         return replace(known, status=Status.PASS, pairs=tuple(pairs), why=known.accepted)
     return None
 
@@ -132,9 +179,12 @@ def result_evidence(between: InterBroker, result: ClusterActionResult) -> dict[s
         whom = "the other brokers"
     return {
         "broker": result.broker,
+        "whole_cluster": result.everywhere or None,
+        "until_restart": result.granted or None,
         "key": between.settings.first_set(result.broker, "super.users", "authorizer.class.name"),
         "who": f"broker {result.broker}",
-        "refuses": _REFUSES[result.confidence],
+        "refuses": "rejected" if result.granted else _REFUSES[result.confidence] if result.runs else "will reject",
+        "has": "had" if result.granted else "has",
         "whom": whom,
         "principal": tuple(names) or "the inter-broker principal",
         "from": tuple(sources) or None,

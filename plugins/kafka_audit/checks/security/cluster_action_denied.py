@@ -25,9 +25,8 @@ def cluster_action_denied(view: ClusterView) -> Judgements:
         elif not denials:
             yield view.judge(resource, Status.PASS, evidence | {"why": "no ACL denies ClusterAction"})
         elif result.status is Status.FAIL and any(pair.acl in denials for pair in result.pairs):
-            severity = Severity.HIGH if result.accepted else None
             failed = view.judge(resource, Status.FAIL, evidence)
-            yield replace(failed, confidence=result.confidence, severity=severity)
+            yield replace(failed, confidence=result.confidence, severity=result.severity)
         elif result.status is Status.UNKNOWN:
             yield view.judge(resource, Status.UNKNOWN, evidence)
         else:

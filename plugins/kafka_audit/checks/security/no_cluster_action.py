@@ -12,6 +12,6 @@ def no_cluster_action(view: ClusterView) -> Judgements:
     for result in cluster_action_results(view):
         judgement = view.judge(f"broker/{result.broker}", result.status, result_evidence(between, result))
         if result.status is Status.FAIL:
-            judgement = replace(judgement, confidence=result.confidence, severity=Severity.HIGH if result.accepted else None)
+            judgement = replace(judgement, confidence=result.confidence, severity=result.severity)
         yield judgement
     yield from no_brokers(view)

@@ -2,6 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Any
 
 from kafka_audit.checks import log_quotes
@@ -15,10 +16,12 @@ from kafka_audit.configuration.principals.ssl_rules import KEY as SSL_RULES
 from kafka_audit.faults.fault import known_faults
 from kafka_audit.model.commands import Command, Line, command, continued, remark, setting
 from kafka_audit.model.finding import Evidence, Finding, Severity, Status
+from kafka_audit.model.tables import Acl
 from kafka_audit.model.text import brokers, clean
 from kafka_audit.words.sentences import fill
 
 _FIRST = 5
+_STALE = {"KA101", "KA102"}
 _HANDSHAKE, _CERTIFICATE = "handshake", "invalid_certificate"
 
 
@@ -43,12 +46,22 @@ def refusal(case: Case) -> StoryFacts:
     """Return the facts: the refusing broker, the refused broker, its principal there, and the remedy."""
     code, other_rules = case.roots[0].code, _differing_rules(case)
     codes, controller, sources = (("KA412",) if code == "KA412" else ("KA401",)), case.view.controller, _sources(case)
-    partitions = case.view.partitions
+    partitions, by_controller = case.view.partitions, controller is not None and (controller in sources or not sources)
+    # A broker that was let in before is refused at the next connection or change only.
+    now = [root for root in case.roots if root.severity is Severity.CRITICAL]
+    failing = replace(case, roots=tuple(now)) if now else case
+    refusing = failing.brokers
+    down = [broker for broker in case.brokers if broker not in refusing and not case.own_view(broker)]
     facts: dict[str, object] = {
-        # A broker that was let in before is refused at the next connection or change only.
-        "shows": any(root.severity is Severity.CRITICAL for root in case.roots),
-        "by_controller": controller is not None and (controller in sources or not sources),
-        "itself": case.brokers == (controller,),
+        "shows": bool(now),
+        "refusing": refusing,
+        "down": tuple(down),
+        "later": tuple(broker for broker in case.brokers if broker not in down and not (now and broker in refusing)),
+        "granted": all(root.evidence.get("until_restart") for root in case.roots),
+        "anew": by_controller and bool(now) and len(refusing) > 1,
+        "idle": tuple(broker for broker in refusing if broker in case.empty) if not case.empty.issuperset(refusing) else (),
+        "by_controller": by_controller,
+        "itself": refusing == (controller,),
         "others": case.view.kraft or not sources,
         "sources": tuple(sources),
         "principals": reported(case, "principal"),
@@ -57,9 +70,9 @@ def refusal(case: Case) -> StoryFacts:
         "reasons": _reasons(case),
         "kinds": reported(case, "kind"),
         "hidden": _hidden(case),
-        "led": 0 if case.view.kraft else partitions.led_by(case.brokers),
+        "led": 0 if case.view.kraft else partitions.led_by(case.empty.intersection(case.brokers)),
         "partitions": partitions.count.partitions,
-        "stale": bool(reported(case, "symptom")),
+        "stale": any(finding.code in _STALE for finding in case.explained),
         "by_log": bool(log_quotes.counting_lines(case, codes)),
         "rivals": " or ".join(reported(case, "rivals")),
     }
@@ -74,6 +87,7 @@ def refusal(case: Case) -> StoryFacts:
             *_let_in_elsewhere(case),
         ),
         against=_registry_looks_whole(case),
+        confidence=failing.confidence(),
         edges=edges_of(case),
         cause="KA404" if other_rules else None,
     )
@@ -137,12 +151,14 @@ def _repair_of_rights(case: Case) -> dict[str, Any]:
     """Return the facts of the repair: the exact principal, the broker that takes the command, and the lines of each file."""
     names, rules = _principals(case), _differing_rules(case)
     own_endpoints = [e for b in case.brokers for e in case.view.endpoints.of(b) if (e.protocol or "").startswith("SASL")]
-    gives, denied = not rules and case.roots[0].code == "KA401", case.roots[0].code == "KA403"
+    denied, granted = case.roots[0].code == "KA403", all(root.evidence.get("until_restart") for root in case.roots)
+    gives = not rules and not granted and case.roots[0].code == "KA401"
     return {
         "list_acls": (continued(_acl_tool(case), "--list --cluster"),),
         "rules": tuple(_rules(rules)),
         "gives": gives,
         "denied": denied,
+        "of_others": denied and any(acl.principal == ANY_PRINCIPAL for acl in _denying(case)),
         "acls": tuple(_give(case) if gives else _take_away(case) if denied else ()),
         "by_name": not rules and {*names[:_FIRST]} != {ANONYMOUS},
         "super_users": tuple(_super_users(case)),
@@ -199,8 +215,9 @@ def _give(case: Case) -> Iterator[Command]:
     return (acl_command(name, "ClusterAction", CLUSTER, tool=tool) for name in _principals(case)[:_FIRST])
 
 
-def _take_away(case: Case) -> Iterator[Command]:
-    names, between, tool = {*_principals(case), ANY_PRINCIPAL}, case.view.inter_broker, _acl_tool(case)
+def _denying(case: Case) -> list[Acl]:
+    """Return the ACLs that deny it: beside those of all hosts, one host's is not why all are denied."""
+    names, between = {*_principals(case), ANY_PRINCIPAL}, case.view.inter_broker
     found = dict.fromkeys(
         acl
         for broker in case.brokers
@@ -209,9 +226,14 @@ def _take_away(case: Case) -> Iterator[Command]:
         and acl.operation in {"ClusterAction", "All"}
         and acl.principal in names
     )
-    of_all = [acl for acl in found if acl.host == "*"]  # beside these, one host's is not why all are denied
-    for acl in (of_all or list(found))[:_FIRST]:
-        yield acl_command(acl.principal, acl.operation, CLUSTER, tool=tool, host=acl.host, permission="DENY", remove=True)
+    return [acl for acl in found if acl.host == "*"] or list(found)
+
+
+def _take_away(case: Case) -> Iterator[Command]:
+    for acl in _denying(case)[:_FIRST]:
+        yield acl_command(
+            acl.principal, acl.operation, CLUSTER, tool=_acl_tool(case), host=acl.host, permission="DENY", remove=True
+        )
 
 
 def _super_users(case: Case) -> Iterator[Line]:
