@@ -15,6 +15,7 @@ from kafka_audit.migration.before import report_before_change
 from kafka_audit.migration.finalizing import finalizing_items, finalizing_lines
 from kafka_audit.migration.items import HeadedItem
 from kafka_audit.migration.plan import Kind, Plan
+from kafka_audit.migration.predictions import OF_EDGES
 from kafka_audit.migration.proposed_listeners import ProposedListeners
 from kafka_audit.migration.quorum.facts import QuorumFacts, quorum_is_read
 from kafka_audit.migration.quorum.planned_steps import StepCommands
@@ -23,7 +24,7 @@ from kafka_audit.model.errors import UsageError
 from kafka_audit.model.finding import Severity, Status, fingerprint
 from kafka_audit.model.report import Report, ReportedFinding
 from kafka_audit.model.tables import SourceRead
-from kafka_audit.model.text import listing
+from kafka_audit.model.text import counted, listing
 from kafka_audit.report import gate
 from kafka_audit.report.text import time_span
 from kafka_audit.report.what_if import losses
@@ -139,7 +140,12 @@ def _without(asked: Asked, loss: PartyLoss, when: str = "") -> Iterator[Objectio
 def _restarted(asked: Asked) -> Iterator[Objection]:
     """Yield the same, and what its next start fails for, as its last one, its file or its settings show."""
     yield from nodes.refused_start(asked.view, asked.node)
-    yield from _stopped(asked)
+    if nodes.serves_nothing(asked.view, asked.node):
+        led = counted(asked.view.partitions.led_by((asked.node,)), "partition")
+        yield costs(f"broker {asked.node} serves nothing now: it lists no broker, and denies the {led} that it leads", "")
+        yield from nodes.zookeeper_is_needed(asked.view)
+    else:
+        yield from _stopped(asked)
     yield from _next_start(asked, "after the restart")
     if asked.node not in asked.view.settings.every_file and not _unread_file(asked):
         yield costs("its server.properties was not read", "whether it starts with a file that has changed since its last start")
@@ -155,11 +161,14 @@ def _next_start(asked: Asked, when: str) -> Iterator[Objection]:
     for finding in _failing(asked, Severity.HIGH):
         if finding.code not in of_start or not f"{finding.resource.name}/".startswith(f"{place}/"):
             continue
+        if finding.evidence.get("until_restart"):
+            continue
         why = f"{when}: {finding.message.rstrip('.')}"
         if finding.code not in _STARTS and finding.fingerprint in harmed:
             yield costs(f"{why}, as now, unless that is corrected first", "")
         else:
-            yield not_now(why, f"a file that Kafka accepts ({finding.code})", finding.fingerprint)
+            waits = "its repair before the restart" if finding.code in OF_EDGES else "a file that Kafka accepts"
+            yield not_now(why, f"{waits} ({finding.code})", finding.fingerprint)
     if failed := _unread_file(asked):
         yield unknown_whether(f"what its server.properties has: {failed[0].error}", failed[0].needs or "the file")
 

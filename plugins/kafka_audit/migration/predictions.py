@@ -75,7 +75,7 @@ HELD, NOT_HELD, NOT_KNOWN = "held", "not held", "not known"
 
 _RELEASE, _PROTOCOL, _REFUSAL, _EDGES = "release", "protocol", "refusal", "edges"
 _REFUSALS = frozenset({"KA912", "KA914"})
-_OF_EDGES = frozenset({"KA302", "KA312", "KA401", "KA403", "KA404", "KA412"})
+OF_EDGES = frozenset({"KA302", "KA312", "KA401", "KA403", "KA404", "KA412"})
 """Checks that report that brokers do not reach, or do not accept, each other."""
 
 _INTER_BROKER = "inter.broker.protocol.version"
@@ -166,7 +166,7 @@ def _edges(view: ClusterView, broker: int, expected: str, document: Report) -> t
     own = [
         finding
         for finding in document.findings
-        if finding.code in _OF_EDGES and Resource.of(finding.resource.name).broker == broker
+        if finding.code in OF_EDGES and Resource.of(finding.resource.name).broker == broker
     ]
     failed = [finding.code for finding in own if finding.status is Status.FAIL]
     unknown = [finding.code for finding in own if finding.status is Status.UNKNOWN]

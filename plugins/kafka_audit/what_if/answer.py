@@ -6,8 +6,9 @@ from typing import Any
 
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.configuration.behaviour import behaviour
-from kafka_audit.faults.facts import facts_of
+from kafka_audit.faults.facts import Facts, facts_of
 from kafka_audit.faults.identities import AnsweringBroker, answering_brokers
+from kafka_audit.faults.solver import diagnosed
 from kafka_audit.faults.vote_edges import VoteEdges
 from kafka_audit.model.finding import Status
 from kafka_audit.model.text import brokers, clean, counted, named_nodes
@@ -253,15 +254,26 @@ def _without_updates(view: ClusterView) -> Mapping[int, str]:
 
     With them those that no follower of theirs reaches, unless their paths were measured: then each partition was.
     """
-    edges, shares, measured = facts_of(view).edges, view.partitions.shares, view.derived(unreached)
+    facts, shares, measured = facts_of(view), view.partitions.shares, view.derived(unreached)
+    edges = facts.edges
     in_sync = [broker for broker in running(view) if broker in shares and shares[broker].in_sync]
     effects = {broker: edges.follow(broker).effect if view.kraft else edges.control(broker) for broker in in_sync}
-    cut = {broker: effect.text for broker, effect in effects.items() if effect.state == "missing"}
+    cut = {
+        broker: effect.text
+        for broker, effect in effects.items()
+        if effect.state == "missing" and not _takes_updates(facts, broker)
+    }
     for broker in (broker for broker in in_sync if broker not in {*cut, *measured}):
         edge = edges.into(broker)[-1]
         if edge.effect.state == "missing" and any(edges.lag(broker, one).state == "missing" for one in edge.sources):
             cut[broker] = edge.effect.text
     return cut
+
+
+def _takes_updates(facts: Facts, broker: int) -> bool:
+    """Return whether a broker refused updates, and nothing else is seen to keep the next one from it."""
+    measured = diagnosed(facts, facts.edges.into(broker)[0]).measured if facts.let_in_again(broker) else ()
+    return bool(measured) and {one.fault.check for one in measured} == {"KA401"}
 
 
 def _holders(loss: PartyLoss) -> frozenset[int]:

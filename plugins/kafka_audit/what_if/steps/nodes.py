@@ -7,6 +7,7 @@ from kafka_audit.cluster.held_up_by import all_waiting_known, waiting_for
 from kafka_audit.cluster.processes import Process, Processes, ProcessState
 from kafka_audit.cluster.view import ClusterView
 from kafka_audit.differences.tables import DeletedTopic
+from kafka_audit.faults.facts import facts_of
 from kafka_audit.faults.vote_edges import VoteEdges
 from kafka_audit.model.quorum import REQUESTS
 from kafka_audit.model.read_failure import ReadFailure
@@ -92,6 +93,14 @@ def is_down(view: ClusterView, node: int) -> bool:
     if node in view.controller_nodes:
         return node in view.quorum.now.late or view.derived(Processes).is_gone(node)
     return not still_runs(view, node) and view.gap("brokers") is None
+
+
+def serves_nothing(view: ClusterView, broker: int) -> bool:
+    """Return whether a broker runs that never got what its controller sends: it lists no broker, and denies all that it leads."""
+    edges = facts_of(view).edges
+    own, denied = edges.own_view(broker), len(edges.denied.get(broker, ()))
+    empty = own is not None and not any(own.listed) and edges.control(broker).state == "missing"
+    return empty and view.gap("brokers") is None and 0 < denied == view.partitions.led_by((broker,))
 
 
 def hangs(view: ClusterView, node: int) -> bool:
