@@ -10,6 +10,7 @@ from incidents.case_files import judged_case
 from kafka_audit.cli import main
 from kafka_audit.cli.printing.rendering import as_typed, write_not_audited
 from kafka_audit.model.report import UnansweredRead
+from kafka_audit.report.plain_text import terminal
 from report.conftest import documented
 from reported import report_of
 
@@ -51,6 +52,27 @@ def test_an_address_that_an_audit_of_a_cluster_has_is_named(port, says, capsys):
     out = capsys.readouterr().out
     assert out.startswith("Not audited: ")
     assert (out.splitlines()[-1] == says) if says else ("It is" not in out)
+
+
+@pytest.mark.parametrize(
+    ("reason", "kind", "says", "checks"),
+    [
+        ("REFUSED", "connection refused", "nothing answers at b1:9092 (connection refused)", True),
+        ("CLOSED", "connection closed", "no broker answers at b1:9092 (connection closed)", True),
+        ("NAME_UNKNOWN", "name or service not known", "this host cannot resolve b1:9092 (name or service not known)", False),
+        ("LOGIN_REFUSED", "SASL_AUTHENTICATION_FAILED", "no login at b1:9092 (SASL_AUTHENTICATION_FAILED)", False),
+        ("LOGIN_WANTED", "login required", "no login at b1:9092 (login required)", False),
+        ("NO_CREDENTIALS", "no credentials", "no login at b1:9092 (no credentials: PASS is not set)", False),
+    ],
+)
+def test_what_an_address_does_instead_is_said_and_only_a_wrong_address_is_to_be_checked(reason, kind, says, checks):
+    report = report_of(documented(judged_case("cut_off", "all_brokers"))[0])
+    error = "no credentials: PASS is not set" if reason == "NO_CREDENTIALS" else f"x to b1:9092: {kind}"
+    head = {"observer": "broker@b1:9092", "broker": None, "target": "b1:9092"}
+    read = UnansweredRead(**head, operation="Metadata", error=error, reason=reason, kind=kind, needs="it")
+    silent = structs.replace(report, coverage=structs.replace(report.coverage, answered=0, unknown=(read,)))
+    check = "Check the address and the port. " if checks else ""
+    assert terminal.not_audited(silent, width=200) == f"Not audited: {says}. Nothing was judged.\n{check}Needed: it.\n"
 
 
 @pytest.mark.parametrize("command", [["snapshot"], ["watch", "--for", "1"], ["what-if", "--without", "broker:1", "--quiet"]])

@@ -82,10 +82,10 @@ def _worst_first(change: timeline.Became) -> tuple[int, str, str]:
 
 
 def asked_no_broker(document: Report) -> bool:
-    """Return whether nothing answered, or only controllers did."""
+    """Return whether nothing answered, or only controllers and listeners that require a login did."""
     found = document.coverage
-    controllers = any(read.reason == ReadFailure.A_CONTROLLER.name for read in found.unknown)
-    return not found.answered or (controllers and not document.views.columns)
+    others = any(read.reason in {ReadFailure.A_CONTROLLER.name, ReadFailure.LOGIN_WANTED.name} for read in found.unknown)
+    return not found.answered or (others and not document.views.columns)
 
 
 _COMPARED = 2  # the snapshot and the one before, which are judged and then reported
