@@ -8,7 +8,7 @@ from msgspec import structs
 
 from incidents.case_files import judged_case
 from kafka_audit.cli import main
-from kafka_audit.cli.printing.rendering import as_typed, write_not_audited
+from kafka_audit.cli.printing.rendering import another_port, as_typed, write_not_audited
 from kafka_audit.model.report import UnansweredRead
 from kafka_audit.report.plain_text import terminal
 from report.conftest import documented
@@ -52,6 +52,24 @@ def test_an_address_that_an_audit_of_a_cluster_has_is_named(port, says, capsys):
     out = capsys.readouterr().out
     assert out.startswith("Not audited: ")
     assert (out.splitlines()[-1] == says) if says else ("It is" not in out)
+
+
+@pytest.mark.parametrize(
+    ("asked", "says"),
+    [
+        ("b1:9192", "A typo? b1:9192 was in no audit. Ask b1:9092 or b1:9093, which the audit s1 has."),
+        ("b1:9093", ""),  # it is down
+        ("b9:9092", ""),
+    ],
+)
+def test_another_port_of_a_host_that_was_audited_is_a_typo(asked, says):
+    report = report_of(documented(judged_case("cut_off", "all_brokers"))[0])
+    endpoints = {"1": "A://b1:9092, B://b1:9093", "2": "A://b2:9092"}
+    known = structs.replace(report, matrix=structs.replace(report.matrix, endpoints=endpoints))
+    read = UnansweredRead(observer="broker@x", broker=None, operation="Metadata", target=asked, error="refused")
+    coverage = structs.replace(report.coverage, answered=0, unknown=(read,))
+    silent = structs.replace(report, coverage=coverage, previous_snapshot_id="s1")
+    assert another_port(silent, SimpleNamespace(report={"s1": known}.get)) == says
 
 
 @pytest.mark.parametrize(

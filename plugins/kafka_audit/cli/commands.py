@@ -103,7 +103,8 @@ def run_command(arguments: argparse.Namespace) -> int:
         say(f"wrote {place}")
     if arguments.format.page == "json" or not is_first or not asked_no_broker(document):
         shown = document if arguments.cluster is not None else rendering.as_typed(document, arguments.typed)
-        rendering.write_report(shown, arguments.format.page, full=arguments.all)
+        notice = rendering.another_port(document, History(root)) if asked_no_broker(document) else ""
+        rendering.write_report(shown, arguments.format.page, full=arguments.all, notice=notice)
     else:
         rendering.write_not_audited(document, History(root))
         return gate.FAILED
