@@ -1,6 +1,9 @@
 """The commonest first run: a wrong address."""
 
+import os
 import socket
+import subprocess
+import sys
 from types import SimpleNamespace
 
 import pytest
@@ -91,6 +94,31 @@ def test_what_an_address_does_instead_is_said_and_only_a_wrong_address_is_to_be_
     silent = structs.replace(report, coverage=structs.replace(report.coverage, answered=0, unknown=(read,)))
     check = "Check the address and the port. " if checks else ""
     assert terminal.not_audited(silent, width=200) == f"Not audited: {says}. Nothing was judged.\n{check}Needed: it.\n"
+
+
+def test_a_cluster_file_that_comes_through_a_pipe_is_read_once(closed, tmp_path, capsys):
+    read, write = os.pipe()
+    os.write(write, f"clusters:\n  prod:\n    bootstrap: [{closed!r}]\n".encode())
+    os.close(write)
+    assert main(["run", "prod", "--config", f"/dev/fd/{read}", "--out", str(tmp_path), "--quiet"]) == 3
+    os.close(read)
+    assert capsys.readouterr().out.startswith(f"Not audited: nothing answers at {closed}")
+
+
+@pytest.mark.parametrize(
+    ("typed", "says"),
+    [
+        (["run", "b1.example:9092"], "did you mean --bootstrap b1.example:9092?"),
+        (["run", "--bootstrap", "b1.example"], "'b1.example' is not a host:port"),
+        (["snapshot", "nosuch", "--config", "none.yaml"], "none.yaml: file not found"),
+        (["watch"], "name a cluster of the cluster file"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused_without_the_imports_of_an_audit(typed, says):
+    code = "import sys; from kafka_audit.cli import main; code = main(sys.argv[1:]); print(code, 'numpy' in sys.modules)"
+    ran = subprocess.run([sys.executable, "-c", code, *typed], capture_output=True, text=True, check=False)
+    assert says in ran.stderr
+    assert ran.stdout == "2 False\n"
 
 
 @pytest.mark.parametrize("command", [["snapshot"], ["watch", "--for", "1"], ["what-if", "--without", "broker:1", "--quiet"]])
