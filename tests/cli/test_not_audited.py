@@ -1,6 +1,9 @@
 """The commonest first run: a wrong address."""
 
+import os
 import socket
+import subprocess
+import sys
 from types import SimpleNamespace
 
 import pytest
@@ -8,8 +11,9 @@ from msgspec import structs
 
 from incidents.case_files import judged_case
 from kafka_audit.cli import main
-from kafka_audit.cli.printing.rendering import as_typed, write_not_audited
+from kafka_audit.cli.printing.rendering import another_port, as_typed, write_not_audited
 from kafka_audit.model.report import UnansweredRead
+from kafka_audit.report.plain_text import terminal
 from report.conftest import documented
 from reported import report_of
 
@@ -51,6 +55,70 @@ def test_an_address_that_an_audit_of_a_cluster_has_is_named(port, says, capsys):
     out = capsys.readouterr().out
     assert out.startswith("Not audited: ")
     assert (out.splitlines()[-1] == says) if says else ("It is" not in out)
+
+
+@pytest.mark.parametrize(
+    ("asked", "says"),
+    [
+        ("b1:9192", "A typo? b1:9192 was in no audit. Ask b1:9092 or b1:9093, which the audit s1 has."),
+        ("b1:9093", ""),  # it is down
+        ("b9:9092", ""),
+    ],
+)
+def test_another_port_of_a_host_that_was_audited_is_a_typo(asked, says):
+    report = report_of(documented(judged_case("cut_off", "all_brokers"))[0])
+    endpoints = {"1": "A://b1:9092, B://b1:9093", "2": "A://b2:9092"}
+    known = structs.replace(report, matrix=structs.replace(report.matrix, endpoints=endpoints))
+    read = UnansweredRead(observer="broker@x", broker=None, operation="Metadata", target=asked, error="refused")
+    coverage = structs.replace(report.coverage, answered=0, unknown=(read,))
+    silent = structs.replace(report, coverage=coverage, previous_snapshot_id="s1")
+    assert another_port(silent, SimpleNamespace(report={"s1": known}.get)) == says
+
+
+@pytest.mark.parametrize(
+    ("reason", "kind", "says", "checks"),
+    [
+        ("REFUSED", "connection refused", "nothing answers at b1:9092 (connection refused)", True),
+        ("CLOSED", "connection closed", "no broker answers at b1:9092 (connection closed)", True),
+        ("NAME_UNKNOWN", "name or service not known", "this host cannot resolve b1:9092 (name or service not known)", False),
+        ("LOGIN_REFUSED", "SASL_AUTHENTICATION_FAILED", "no login at b1:9092 (SASL_AUTHENTICATION_FAILED)", False),
+        ("LOGIN_WANTED", "login required", "no login at b1:9092 (login required)", False),
+        ("NO_CREDENTIALS", "no credentials", "no login at b1:9092 (no credentials: PASS is not set)", False),
+    ],
+)
+def test_what_an_address_does_instead_is_said_and_only_a_wrong_address_is_to_be_checked(reason, kind, says, checks):
+    report = report_of(documented(judged_case("cut_off", "all_brokers"))[0])
+    error = "no credentials: PASS is not set" if reason == "NO_CREDENTIALS" else f"x to b1:9092: {kind}"
+    head = {"observer": "broker@b1:9092", "broker": None, "target": "b1:9092"}
+    read = UnansweredRead(**head, operation="Metadata", error=error, reason=reason, kind=kind, needs="it")
+    silent = structs.replace(report, coverage=structs.replace(report.coverage, answered=0, unknown=(read,)))
+    check = "Check the address and the port. " if checks else ""
+    assert terminal.not_audited(silent, width=200) == f"Not audited: {says}. Nothing was judged.\n{check}Needed: it.\n"
+
+
+def test_a_cluster_file_that_comes_through_a_pipe_is_read_once(closed, tmp_path, capsys):
+    read, write = os.pipe()
+    os.write(write, f"clusters:\n  prod:\n    bootstrap: [{closed!r}]\n".encode())
+    os.close(write)
+    assert main(["run", "prod", "--config", f"/dev/fd/{read}", "--out", str(tmp_path), "--quiet"]) == 3
+    os.close(read)
+    assert capsys.readouterr().out.startswith(f"Not audited: nothing answers at {closed}")
+
+
+@pytest.mark.parametrize(
+    ("typed", "says"),
+    [
+        (["run", "b1.example:9092"], "did you mean --bootstrap b1.example:9092?"),
+        (["run", "--bootstrap", "b1.example"], "'b1.example' is not a host:port"),
+        (["snapshot", "nosuch", "--config", "none.yaml"], "none.yaml: file not found"),
+        (["watch"], "name a cluster of the cluster file"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused_without_the_imports_of_an_audit(typed, says):
+    code = "import sys; from kafka_audit.cli import main; code = main(sys.argv[1:]); print(code, 'numpy' in sys.modules)"
+    ran = subprocess.run([sys.executable, "-c", code, *typed], capture_output=True, text=True, check=False)
+    assert says in ran.stderr
+    assert ran.stdout == "2 False\n"
 
 
 @pytest.mark.parametrize("command", [["snapshot"], ["watch", "--for", "1"], ["what-if", "--without", "broker:1", "--quiet"]])

@@ -1,11 +1,13 @@
 """Logins and TLS: who is spoken to as whom, what is told of a refusal, and where no password ever goes."""
 
+import struct
 import sys
 from contextlib import ExitStack
 from datetime import timedelta
 from functools import partial
 
 import pytest
+from kafka.protocol.sasl import SaslHandshakeResponse
 
 from clients.auditor import AMPLE, PASSWORD, SECRETS, ask
 from clients.auditor import login as auditor_login
@@ -132,9 +134,59 @@ def test_a_mechanism_that_is_not_enabled_is_not_tried():
         rows = ask(target(address), cluster(address, login(mechanism="PLAIN")))
     outcome, error, message, needs = reads(rows)["Metadata"]
     assert (outcome, error) == ("failed", "UNSUPPORTED_SASL_MECHANISM")
-    assert message == "not tried: PLAIN is not enabled on EXTERNAL, which offers GSSAPI,SCRAM-SHA-256"
-    assert needs == "mechanism: GSSAPI,SCRAM-SHA-256 for EXTERNAL in the cluster file"
+    assert message == "not tried: PLAIN is not enabled on listener EXTERNAL, which offers GSSAPI,SCRAM-SHA-256"
+    assert needs == "mechanism: GSSAPI,SCRAM-SHA-256 for listener EXTERNAL in the cluster file"
     assert fake.logins == []
+
+
+class PlainBroker(FakeBroker):
+    """A listener without SASL, which refuses a handshake as Kafka does."""
+
+    def __init__(self, *, closes=()):
+        super().__init__(2)
+        self.apis |= {17: (0, 1), 36: (0, 2)}
+        self.closes = closes
+
+    def _answer(self, connection, request):
+        key, version, correlation = struct.unpack_from("!hhi", request)
+        if key in self.closes:
+            raise ConnectionAbortedError
+        if key != 17:
+            super()._answer(connection, request)
+            return
+        refusal = SaslHandshakeResponse(version=version, error_code=34, mechanisms=[])
+        refusal.with_header(correlation_id=correlation)
+        connection.sendall(refusal.encode(framed=True, header=True))
+
+
+def test_a_listener_that_takes_no_login_is_named_as_that():
+    with server(PlainBroker()) as address:
+        rows = ask(target(address), cluster(address, login(mechanism="PLAIN")))
+    assert {error for _, error, _, _ in reads(rows).values()} == {"ILLEGAL_SASL_STATE"}
+    place = f"{address[0]}:{address[1]}"
+    needs = f"a protocol without SASL for {place}, or the port of a listener that takes a login"
+    assert reads(rows)["Metadata"][3] == needs
+
+
+@pytest.mark.parametrize(
+    ("offered", "proposed"), [(["PLAIN", "SCRAM-SHA-512", "GSSAPI"], "SCRAM-SHA-512 or GSSAPI"), (["PLAIN"], "PLAIN")]
+)
+def test_a_listener_that_wants_a_login_is_named_as_that_where_none_is_given(offered, proposed):
+    fake = broker(*offered)
+    with server(fake) as address:
+        rows = ask(target(address, listener="bootstrap", protocol="PLAINTEXT", broker_id=-1), cluster(address, Security()))
+    found = reads(rows)
+    assert found.pop("ApiVersions")[0] == "answered"
+    assert {error for _, error, _, _ in found.values()} == {"login required"}
+    wanted = f"{{protocol: SASL_PLAINTEXT, mechanism: {proposed}, username: …, password_env: …}}"
+    assert found["Metadata"][3] == f"security: {wanted} in the cluster file"
+    assert fake.logins == []
+
+
+def test_a_listener_without_a_login_that_closes_requests_wants_none():
+    with server(PlainBroker(closes={3})) as address:
+        rows = ask(target(address, protocol="PLAINTEXT"), cluster(address, Security()))
+    assert reads(rows)["Metadata"][1] == "connection closed"
 
 
 @pytest.mark.parametrize("mechanism", ["SCRAM-SHA-512", "PLAIN"])
@@ -215,7 +267,7 @@ def test_what_does_not_answer_apiversions_gets_no_credential(behave):
 def test_a_password_that_is_not_there_is_named_by_its_variable():
     with server(broker("SCRAM-SHA-512")) as address:
         rows = ask(target(address), cluster(address, login()), secrets={})
-    assert reads(rows)["Metadata"] == ("failed", "no credentials", None, "the environment variable AUDITOR")
+    assert reads(rows)["Metadata"] == ("failed", "no credentials", "AUDITOR is not set", "the environment variable AUDITOR")
 
 
 @pytest.mark.parametrize("protocol", ["SSL", "SASL_PLAINTEXT", "SASL_SSL"])

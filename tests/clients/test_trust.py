@@ -275,7 +275,7 @@ def test_what_a_listener_offers_talks_nobody_into_handing_the_password_over():
     logins = ClusterLogins(described, SECRETS)
     for offered, needs in {
         "PLAIN": "SCRAM-SHA-512 in sasl.enabled.mechanisms of listener L",
-        "PLAIN,SCRAM-SHA-256": "mechanism: SCRAM-SHA-256 for L in the cluster file",
+        "PLAIN,SCRAM-SHA-256": "mechanism: SCRAM-SHA-256 for listener L in the cluster file",
     }.items():
         logins.offers(target("b1"), offered)
         with pytest.raises(ReadError) as caught:
@@ -450,3 +450,14 @@ def test_without_a_trusted_address_no_token_is_fetched(authority, tmp_path):
         snapshot = parties.audit(security=wanted, bootstrap=())
         assert endpoint.requests == []
     assert {row.error for row in snapshot.of(SourceRead) if row.outcome == "failed"} == {"not trusted"}
+
+
+def test_a_host_that_the_cluster_file_names_with_another_port_is_said_to_be():
+    described = Cluster(name="c", bootstrap=("127.0.0.1:9092",), security=login("SCRAM-SHA-512", protocol="SASL_PLAINTEXT"))
+    logins = ClusterLogins(described, SECRETS)
+    for host, says in (("127.0.0.1", "names this host with port 9092 only"), ("127.0.0.2", "is not in the cluster file and")):
+        place = taken_target((host, 9093), listener="EXTERNAL", protocol="SASL_PLAINTEXT")
+        with pytest.raises(ReadError) as caught:
+            logins.listener_security(place)
+        assert caught.value.failure is ReadFailure.NOT_TRUSTED
+        assert says in caught.value.message

@@ -397,4 +397,4 @@ def _not_audited(report: Report) -> Answer:
     if report["coverage"]["answered"]:
         return {}
     places = dict.fromkeys(str(read["target"] or read["observer"]) for read in report["coverage"]["unknown"])
-    return {"not_audited": f"nothing answers at {', '.join(islice(places, 3)) or 'any address'}: nothing was judged"}
+    return {"not_audited": f"no broker was read at {', '.join(islice(places, 3)) or 'any address'}: nothing was judged"}

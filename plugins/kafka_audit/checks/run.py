@@ -100,10 +100,11 @@ def _of_check(view: ClusterView, check: Check, judgements: list[Judgement]) -> t
         gaps = [gap for part in check.parts if (gap := view.gap(part)) is not None]
         whole = [gap for gap in gaps if gap.whole]
         if whole:
-            return (_of_gap(view, check, whole),)
+            return (_as_shown(view, _of_gap(view, check, whole)),)
         if check.mode not in {None, "kraft" if view.kraft else "zookeeper"}:
-            return (replace(view.not_applicable("cluster", NO_ZOOKEEPER if view.kraft else NO_QUORUM), code=check.code),)
-        judgements.extend(replace(judgement, code=check.code) for judgement in check.function(view))
+            other = view.not_applicable("cluster", NO_ZOOKEEPER if view.kraft else NO_QUORUM)
+            return (_as_shown(view, replace(other, code=check.code)),)
+        judgements.extend(_as_shown(view, replace(judgement, code=check.code)) for judgement in check.function(view))
     strangers = [judgement.snapshot_id for judgement in judgements if judgement.snapshot_id != view.snapshot_id]
     if strangers:
         msg = f"check {check.code} judged snapshot {strangers[0]}"
@@ -116,6 +117,15 @@ def _of_gap(view: ClusterView, check: Check, gaps: list[Gap]) -> Judgement:
     gap = min(gaps, key=lambda gap: gap.status)  # NOT_APPLICABLE before UNKNOWN: what does not apply needs nothing
     evidence = {"who": "any broker", "target": "any broker", "reason": gap.reason, "error": gap.error, "needs": gap.needs}
     return replace(view.judge("cluster", gap.status, evidence), code=check.code)
+
+
+def _as_shown(view: ClusterView, judgement: Judgement) -> Judgement:
+    """Return a judgement; UNKNOWN where its reason is that there is no ZooKeeper, and nothing that was read shows it."""
+    if judgement.evidence.get("reason") != NO_ZOOKEEPER or not view.may_have_zookeeper:
+        return judgement
+    error, needs = "nothing that was read shows that the cluster has no ZooKeeper", "a broker that answers, or `zookeeper`"
+    evidence = {"who": "any broker", "target": "any broker", **judgement.evidence, "error": error, "needs": needs}
+    return replace(judgement, status=Status.UNKNOWN, evidence={key: value for key, value in evidence.items() if key != "reason"})
 
 
 def _without_pass(judgement: Judgement, gap: Gap) -> Judgement:

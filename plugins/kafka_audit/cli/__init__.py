@@ -8,6 +8,7 @@ import logging
 import signal
 import sys
 import threading
+import time
 from collections.abc import Iterator, Sequence
 
 from kafka_audit.cli import arguments
@@ -25,6 +26,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     if logging.lastResort is not None:
         logging.lastResort.setFormatter(console.OneLine())
+    console.Progress.began = time.monotonic()
     try:
         with _no_interruption_is_lost():
             return arguments.parse_arguments(sys.argv[1:] if argv is None else argv)()

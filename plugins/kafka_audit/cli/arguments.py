@@ -139,6 +139,8 @@ def _refuse_files_as_options(parser: argparse.ArgumentParser, argv: Sequence[str
 
 def _call(arguments: argparse.Namespace) -> int:
     command = _written()["commands"][arguments.command]
+    if command.get("audits"):
+        importlib.import_module("kafka_audit.cli.clusters").demand_cluster(arguments)
     # Each command imports only what it needs.
     module = importlib.import_module(f"kafka_audit.cli.{command['module']}")
     code: int = getattr(module, f"{arguments.command.replace('-', '_')}_command")(arguments)

@@ -1,23 +1,26 @@
-"""The cluster file as commands name it, and the command that lists its clusters."""
+"""The cluster file as commands name it, and the command that lists its clusters.
+
+What audits is imported where it is needed, so that a wrong name or address is refused at once.
+"""
 
 import argparse
 import contextlib
 import json
 import os
 import re
-from collections.abc import Mapping
+import sys
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 from kafka_audit import settings
-from kafka_audit.checks import catalogue
 from kafka_audit.cli.printing import console
-from kafka_audit.collect.brokers.zookeeper_address import zookeeper_of_brokers
 from kafka_audit.model.cluster import Cluster
 from kafka_audit.model.errors import UsageError
 from kafka_audit.model.labels import all_labels, with_labels
 from kafka_audit.model.text import clean, did_you_mean
 
 DEFAULT_CONFIG = "clusters.yaml"
+_ADDRESS = re.compile(r"\S+:[0-9]{1,5}")  # no cluster's name has a colon
 
 
 def cluster_file_path(config: str | None) -> str:
@@ -25,10 +28,23 @@ def cluster_file_path(config: str | None) -> str:
     return config or os.environ.get("KAFKA_AUDIT_CLUSTERS") or DEFAULT_CONFIG
 
 
-def cluster_named(config: str | None, name: str) -> Cluster:
-    """Return a cluster of the cluster file; raises `UsageError` with the nearest name where there is none like that."""
+def codes() -> Collection[str]:
+    """Return the codes of all checks."""
+    from kafka_audit.checks import catalogue  # noqa: PLC0415 -- it imports all checks
+
+    return catalogue()
+
+
+def cluster_named(config: str | None, name: str, known: Collection[str] | None) -> Cluster:
+    """Return a cluster of the cluster file; raises `UsageError` with the nearest name where there is none like that.
+
+    `known`: the codes of checks, None: those of mutes are not checked.
+    """
     file = cluster_file_path(config)
-    clusters = settings.load(file, codes=catalogue())
+    if _ADDRESS.fullmatch(name):
+        msg = f"{name} is an address, and no name of a cluster; did you mean --bootstrap {name}?"
+        raise UsageError(msg)
+    clusters = settings.load(file, codes=known)
     cluster = clusters.get(name)
     if cluster is None:
         near = did_you_mean(name, clusters) or f"; the clusters are {', '.join(clusters)}"
@@ -42,13 +58,13 @@ def clusters_if_any(config: str | None) -> Mapping[str, Cluster]:
     path = cluster_file_path(config)
     if config is None and not os.path.exists(path):  # noqa: PTH110 -- one call on a name, no path work
         return {}
-    return settings.load(path, codes=catalogue())
+    return settings.load(path, codes=codes())
 
 
 def clusters_command(arguments: argparse.Namespace) -> int:
     """List the clusters that have the labels."""
     file = cluster_file_path(arguments.config)
-    chosen = with_labels(settings.load(file, codes=catalogue()), all_labels(arguments.label), file)
+    chosen = with_labels(settings.load(file, codes=codes()), all_labels(arguments.label), file)
     if arguments.format == "json":
         listed = [{"cluster": name, "address": _address(cluster), "labels": cluster.labels} for name, cluster in chosen.items()]
         console.write_result(json.dumps(listed, indent=2))
@@ -75,14 +91,35 @@ def _table(rows: list[tuple[str, str, str]]) -> str:
     return "\n".join("  ".join([*map(str.ljust, row, widths), row[2]]).rstrip() for row in shown)
 
 
+def demand_cluster(arguments: argparse.Namespace) -> None:
+    """Raise UsageError for a cluster that there is not, before that is imported which takes seconds; tell a terminal of these."""
+    cluster = _described(arguments, None)
+    say = console.Progress(quiet=getattr(arguments, "quiet", False) or not sys.stderr.isatty())
+    say(f"{cluster.name}: loading the checks")
+
+
 def cluster_without_airflow(arguments: argparse.Namespace) -> Cluster:
     """Return the cluster that is named, or at these addresses; raises UsageError where it needs an Airflow connection."""
+    from kafka_audit.collect.brokers.zookeeper_address import zookeeper_of_brokers  # noqa: PLC0415 -- it imports the clients
+
+    cluster = _described(arguments, codes())
+    if not getattr(arguments, "bootstrap", None) or arguments.zookeeper or (found := zookeeper_of_brokers(cluster)) is None:
+        return cluster
+    with contextlib.suppress(UsageError):  # of what a broker says
+        cluster = settings.cluster_at(cluster.name, bootstrap=cluster.bootstrap, zookeeper=found)
+        arguments.zookeeper = found  # a command may ask for its cluster twice
+        say = console.Progress(quiet=getattr(arguments, "quiet", False))
+        say(f"its brokers use ZooKeeper at {clean(found)} (zookeeper.connect), which is asked as well")
+    return cluster
+
+
+def _described(arguments: argparse.Namespace, known: Collection[str] | None) -> Cluster:
     if getattr(arguments, "bootstrap", None) or getattr(arguments, "zookeeper", None):
         return _cluster_at(arguments)
     if arguments.cluster is None:
         msg = "name a cluster of the cluster file, or the address of a broker: --bootstrap HOST:PORT"
         raise UsageError(msg)
-    path, cluster = cluster_file_path(arguments.config), cluster_named(arguments.config, arguments.cluster)
+    path, cluster = cluster_file_path(arguments.config), cluster_named(arguments.config, arguments.cluster, known)
     if cluster.kafka_conn_id is not None:
         msg = f"{path}: {cluster.name}: kafka_conn_id requires Airflow; on the command line, set security instead"
         raise UsageError(msg)
@@ -98,15 +135,7 @@ def _cluster_at(arguments: argparse.Namespace) -> Cluster:
     first = bootstrap[0] if bootstrap else arguments.zookeeper
     host = first.partition("/")[0].rpartition(":")[0] or first
     name = re.sub(r"[^A-Za-z0-9._-]+", "-", host).strip("-._")[:80]
-    cluster = settings.cluster_at(arguments.name or name or "cluster", bootstrap=bootstrap, zookeeper=arguments.zookeeper)
-    if arguments.zookeeper or (found := zookeeper_of_brokers(cluster)) is None:
-        return cluster
-    with contextlib.suppress(UsageError):  # of what a broker says
-        cluster = settings.cluster_at(cluster.name, bootstrap=bootstrap, zookeeper=found)
-        arguments.zookeeper = found  # a command may ask for its cluster twice
-        say = console.Progress(quiet=getattr(arguments, "quiet", False))
-        say(f"its brokers use ZooKeeper at {clean(found)} (zookeeper.connect), which is asked as well")
-    return cluster
+    return settings.cluster_at(arguments.name or name or "cluster", bootstrap=bootstrap, zookeeper=arguments.zookeeper)
 
 
 def what_a_file_adds(cluster: Cluster) -> str:

@@ -82,10 +82,10 @@ def _worst_first(change: timeline.Became) -> tuple[int, str, str]:
 
 
 def asked_no_broker(document: Report) -> bool:
-    """Return whether nothing answered, or only controllers did."""
+    """Return whether nothing answered, or only controllers and listeners that require a login did."""
     found = document.coverage
-    controllers = any(read.reason == ReadFailure.A_CONTROLLER.name for read in found.unknown)
-    return not found.answered or (controllers and not document.views.columns)
+    others = any(read.reason in {ReadFailure.A_CONTROLLER.name, ReadFailure.LOGIN_WANTED.name} for read in found.unknown)
+    return not found.answered or (others and not document.views.columns)
 
 
 _COMPARED = 2  # the snapshot and the one before, which are judged and then reported
@@ -103,7 +103,8 @@ def run_command(arguments: argparse.Namespace) -> int:
         say(f"wrote {place}")
     if arguments.format.page == "json" or not is_first or not asked_no_broker(document):
         shown = document if arguments.cluster is not None else rendering.as_typed(document, arguments.typed)
-        rendering.write_report(shown, arguments.format.page, full=arguments.all)
+        notice = rendering.another_port(document, History(root)) if asked_no_broker(document) else ""
+        rendering.write_report(shown, arguments.format.page, full=arguments.all, notice=notice)
     else:
         rendering.write_not_audited(document, History(root))
         return gate.FAILED

@@ -97,4 +97,4 @@ def _mutes(arguments: argparse.Namespace) -> tuple[Mute, ...]:
             msg = "--config requires --cluster, the cluster whose mute list is used"
             raise UsageError(msg)
         return ()
-    return clusters.cluster_named(arguments.config, arguments.cluster).mute
+    return clusters.cluster_named(arguments.config, arguments.cluster, clusters.codes()).mute

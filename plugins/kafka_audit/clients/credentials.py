@@ -34,6 +34,7 @@ from kafka_audit.compare.addresses import address_text, canonical_address, is_ho
 from kafka_audit.model.addresses.trusted_hosts import parse_trusted_hosts, trusted_hosts_line
 from kafka_audit.model.cluster import Cluster, Security, Tls
 from kafka_audit.model.read_failure import ReadFailure
+from kafka_audit.model.tables import BOOTSTRAP
 
 IN_CLEAR_TEXT = frozenset({"PLAIN", "OAUTHBEARER"})
 """Mechanisms that hand the secret itself over; SCRAM sends a proof."""
@@ -212,6 +213,15 @@ class ClusterLogins:
             return ListenerSecurity(kafka=options)
         return self._login(target, security, options, self._cluster.limits.read_s if seconds is None else seconds)
 
+    def login_wanted(self, target: Target, mechanisms: str) -> ReadError:
+        """Return the error of reads at a listener that answers a handshake with these mechanisms, where no login was sent."""
+        # A password in clear text is proposed only where nothing else is offered.
+        offered = [name for name in mechanisms.split(",") if name not in IN_CLEAR_TEXT] or mechanisms.split(",")
+        text = f"protocol: SASL_{target.protocol}, mechanism: {' or '.join(offered) or '…'}, username: …, password_env: …"
+        where = "security: {@}" if target.listener == BOOTSTRAP else f"listeners: {{{_name(target)}: {{@}}}}"
+        message = f"{clean_line(target.address)} answers ApiVersions and a SASL handshake, and closes every other request"
+        return ReadError(ReadFailure.LOGIN_WANTED, message, f"{where.replace('@', text)} in the cluster file")
+
     def without_login(self, target: Target) -> ListenerSecurity:
         """Return the security for a connection that does not log in, on which a broker answers ApiVersions and nothing else."""
         if not target.protocol.endswith("SSL"):
@@ -232,7 +242,7 @@ class ClusterLogins:
             # The name that the broker advertises, as Java clients do; `reach` may dial another one.
             options["sasl_kerberos_service_name"], options["sasl_kerberos_domain_name"] = SERVICE, target.host
             key = f"the key of {SERVICE}/{clean_line(target.host)} that the KDC has, and a clock that agrees"
-            needs = f"in the keytab of listener {_name(target)} {key}; or a rule that maps the auditor's principal"
+            needs = f"in the keytab of {_place(target)} {key}; or a rule that maps the auditor's principal"
             return ListenerSecurity(kafka=options, needs=needs)
         if security.fetches_tokens:
             return self._token_login(target, security, seconds, options)
@@ -240,10 +250,10 @@ class ClusterLogins:
         hidden = tuple(secret_forms(password))
         if mechanism == "OAUTHBEARER":
             options["sasl_oauth_token_provider"] = FixedToken(password)
-            needs = f"a token in {security.password_env} that listener {_name(target)} accepts"
+            needs = f"a token in {security.password_env} that {_place(target)} accepts"
             return ListenerSecurity(kafka=options, hidden=hidden, needs=needs)
         options |= {"sasl_plain_username": security.username, "sasl_plain_password": password}
-        needs = f"a user and password that listener {_name(target)} accepts ({security.username}, {security.password_env})"
+        needs = f"a user and password that {_place(target)} accepts ({security.username}, {security.password_env})"
         proves = mechanism not in IN_CLEAR_TEXT
         attempt = self._attempt(target, security)
         address = address_text(*_compared(*target.dialled))
@@ -266,12 +276,16 @@ class ClusterLogins:
     def _password(self, security: Security) -> str:
         password = self._secrets.get(security.password_env or "")
         if not password:
-            raise ReadError(ReadFailure.NO_CREDENTIALS, None, f"the environment variable {security.password_env}")
+            raise ReadError(
+                ReadFailure.NO_CREDENTIALS,
+                f"{security.password_env} is not set",
+                f"the environment variable {security.password_env}",
+            )
         return password
 
     def _token_login(self, target: Target, security: Security, seconds: float, options: dict[str, Any]) -> ListenerSecurity:
         """Return the login with a token that is fetched, now if there is none that lasts; raises ReadError."""
-        fetch, source, needs = self._token_source(security, _name(target))
+        fetch, source, needs = self._token_source(security, _place(target))
         tokens = self._tokens.setdefault(security, TokenCache(fetch))
         token = tokens.token(seconds)
         about = f"; {source} issued this one{f' with {token.about}' if token.about else ''}"
@@ -280,22 +294,22 @@ class ClusterLogins:
         hidden = tuple(form for secret in (token.value, token.inner) if secret for form in secret_forms(secret))
         return ListenerSecurity(kafka=options, hidden=hidden, needs=needs + about, tokens=tokens)
 
-    def _token_source(self, security: Security, listener: str) -> tuple[Callable[[float], AccessToken], str, str]:
+    def _token_source(self, security: Security, place: str) -> tuple[Callable[[float], AccessToken], str, str]:
         """Return what fetches tokens, who issues them, and what would help where a broker refuses one."""
         oidc = security.oidc
         if oidc is not None:
             context = self.files.access(Tls(ca_file=oidc.ca_file)).context
             fetch = partial(fetch_oidc_token, oidc, context, security.username or "", self._password(security))
-            needs = f"a token that listener {listener} accepts: see its sasl.oauthbearer.expected.audience and .issuer"
+            needs = f"a token that {place} accepts: see its sasl.oauthbearer.expected.audience and .issuer"
             return fetch, shown_endpoint(oidc.token_endpoint), needs
         if security.msk_region is not None:
-            needs = f"an AWS identity that may kafka-cluster:Connect to the cluster of listener {listener}"
+            needs = f"an AWS identity that may kafka-cluster:Connect to the cluster of {place}"
             return partial(fetch_msk_token, security.msk_region), f"AWS region {security.msk_region}", needs
         if security.google_cloud:
-            needs = f"a service account with the role roles/managedkafka.client in the project of listener {listener}"
+            needs = f"a service account with the role roles/managedkafka.client in the project of {place}"
             return fetch_google_token, "Google", needs
         scope = security.azure_scope or ""
-        needs = f"an Azure identity that listener {listener} accepts; for Event Hubs, one with a role such as Data Receiver"
+        needs = f"an Azure identity that {place} accepts; for Event Hubs, one with a role such as Data Receiver"
         return partial(fetch_azure_token, scope), f"Microsoft Entra ID (scope {scope})", needs
 
     def _demand_trusted(self, target: Target, security: Security) -> None:
@@ -313,6 +327,12 @@ class ClusterLogins:
         clear_text = not security.protocol.endswith("SSL")
         if not self._matches(target, by_name=clear_text):
             message = f"not tried: {clean_line(target.address)} is not in the cluster file and not in its trusted_hosts"
+            ports = sorted(port for host, port in self._named if host == normal_host(target.dialled[0]))
+            if ports:
+                named = f"names this host with {'port' if len(ports) == 1 else 'ports'} {', '.join(map(str, ports[:3]))} only"
+                message = (
+                    f"not tried: {clean_line(target.address)}: the cluster file {named}, and trusted_hosts does not match it"
+                )
             if clear_text and self._matches(target, by_name=False):
                 unsure = f"does not prove who is at {clean_line(target.address)}"
                 message = f"not tried: without TLS, a pattern or a network of trusted_hosts {unsure}"
@@ -328,11 +348,11 @@ class ClusterLogins:
         mechanism, offered = security.mechanism or "", self._offered.get(target.address)
         if offered is None or mechanism in offered.split(","):
             return
-        message = f"not tried: {mechanism} is not enabled on {_name(target)}, which offers {offered or 'none'}"
+        message = f"not tried: {mechanism} is not enabled on {_place(target)}, which offers {offered or 'none'}"
         # A downgrade from a proof to sending the password must not be suggested.
         instead = [part for part in offered.split(",") if mechanism in IN_CLEAR_TEXT or part not in IN_CLEAR_TEXT]
-        hint = f"mechanism: {','.join(instead) or '…'} for {_name(target)} in the cluster file"
-        enabled = f"{mechanism} in sasl.enabled.mechanisms of listener {_name(target)}"
+        hint = f"mechanism: {','.join(instead) or '…'} for {_place(target)} in the cluster file"
+        enabled = f"{mechanism} in sasl.enabled.mechanisms of {_place(target)}"
         raise ReadError(ReadFailure.MECHANISM_NOT_OFFERED, message, hint if instead else enabled)
 
 
@@ -375,6 +395,11 @@ def _name(target: Target) -> str:
     """Return a listener's name for people and for a line of YAML: it comes from the cluster."""
     name = clean_line(target.listener)
     return name if _PLAIN_NAME.fullmatch(name) else json.dumps(name, ensure_ascii=False)
+
+
+def _place(target: Target) -> str:
+    """Return a listener for people; where only its address is known, that."""
+    return clean_line(target.address) if target.listener == BOOTSTRAP else f"listener {_name(target)}"
 
 
 def _expected(target: Target) -> str:

@@ -32,7 +32,7 @@ from kafka_audit.clients.sockets import (
 )
 
 SASL_HANDSHAKE, API_VERSIONS, DESCRIBE_CONFIGS, BROKER_RESOURCE = 17, 18, 32, 4
-WRONG_ID, DENIED, OTHER_MECHANISM = 42, 31, 33
+WRONG_ID, DENIED, OTHER_MECHANISM, NO_SASL = 42, 31, 33, 34
 UNKNOWN_ID = b"2147483647"  # no broker has this id: the error names the one that was asked
 MOST_BYTES = 1 << 20  # of an answer: another protocol's banner reads as a size of a gigabyte
 MOST_MECHANISMS, LONGEST_MECHANISM = 100, 255  # Kafka knows five, of 13 letters
@@ -160,7 +160,7 @@ def ask_mechanisms(sock: socket.socket, offered: "dict[int, tuple[int, int]]", m
     try:
         error, count = struct.unpack_from("!hi", answer)
         if error not in (0, OTHER_MECHANISM):
-            raise Failure(kafka_error(error))
+            raise Failure("LOGIN_NOT_TAKEN" if error == NO_SASL else kafka_error(error))
         if not 0 <= count <= MOST_MECHANISMS:
             raise Failure(NOT_KAFKA)
         at, found = 6, []

@@ -144,6 +144,13 @@ class ClusterView:
         return self._moments.samples.kraft
 
     @property
+    def may_have_zookeeper(self) -> bool:
+        """Whether nothing shows what `kraft` says: no view and no quorum was read, or an earlier audit read ZooKeeper."""
+        had_one = self.previous is not None and not self._moments.samples_earlier.kraft
+        answered = {read.operation for read in self._moments.samples.last_reads if read.outcome == "answered"}
+        return self.kraft and answered.isdisjoint({"DescribeQuorum"} if had_one else {"DescribeQuorum", "Metadata"})
+
+    @property
     def samples(self) -> tuple[int | None, int | None]:
         """The numbers of the newest sample and of the one before."""
         return self._moments.samples.numbers

@@ -46,6 +46,8 @@ class ReadFailure(Enum):
     CERTIFICATE_NOT_ACCEPTED = ("certificate not accepted", _TLS)
     CLIENT_CERTIFICATE_WANTED = ("client certificate required", _TLS)
     CLIENT_CERTIFICATE_REFUSED = ("client certificate refused", _TLS)
+    LOGIN_WANTED = ("login required", _SASL)  # none was sent: it answers a handshake, and else closes the connection
+    LOGIN_NOT_TAKEN = ("ILLEGAL_SASL_STATE", _SASL)  # of a listener without SASL
     LOGIN_REFUSED = ("SASL_AUTHENTICATION_FAILED", _SASL)
     MECHANISM_NOT_OFFERED = ("UNSUPPORTED_SASL_MECHANISM", _SASL)
     LOGIN_PAUSED = ("login paused", _SASL)  # not tried: other brokers refused it, and none accepted it yet
@@ -112,7 +114,7 @@ _EARLIER_TEXTS = {
         *("TOPIC_AUTHORIZATION_FAILED", "GROUP_AUTHORIZATION_FAILED", "TRANSACTIONAL_ID_AUTHORIZATION_FAILED"),
         *("NoAuthError", "NoAuth", "error 29", "error 30", "error 31"),
     ),
-    ReadFailure.LOGIN_REFUSED: ("AuthFailedError", "ILLEGAL_SASL_STATE"),
+    ReadFailure.LOGIN_REFUSED: ("AuthFailedError",),
     ReadFailure.NAME_LOOKUP_FAILED: ("temporary failure in name resolution",),
     ReadFailure.NOT_KAFKA: ("not a Kafka answer",),
     ReadFailure.NOT_DIALLED: tuple(
@@ -130,7 +132,7 @@ KAFKA_ERRORS = MappingProxyType(
         30: ReadFailure.NOT_AUTHORIZED,
         31: ReadFailure.NOT_AUTHORIZED,
         33: ReadFailure.MECHANISM_NOT_OFFERED,
-        34: ReadFailure.LOGIN_REFUSED,
+        34: ReadFailure.LOGIN_NOT_TAKEN,
         35: ReadFailure.UNSUPPORTED_VERSION,
         53: ReadFailure.NOT_AUTHORIZED,
         58: ReadFailure.LOGIN_REFUSED,
@@ -141,7 +143,10 @@ KAFKA_ERRORS = MappingProxyType(
 NOT_ASKED = frozenset({ReadFailure.NO_CREDENTIALS, ReadFailure.NOT_TRUSTED})
 """A listener was not asked because nothing lets the auditor log in there: a gap of the cluster file."""
 
-LOGIN_REFUSALS = frozenset({ReadFailure.LOGIN_REFUSED, ReadFailure.MECHANISM_NOT_OFFERED, ReadFailure.NO_LOGIN})
+OTHER_LISTENER = frozenset({ReadFailure.LOGIN_WANTED, ReadFailure.LOGIN_NOT_TAKEN})
+"""The listener requires a login where none is given, or takes none: no password was sent."""
+
+LOGIN_REFUSALS = OTHER_LISTENER | {ReadFailure.LOGIN_REFUSED, ReadFailure.MECHANISM_NOT_OFFERED, ReadFailure.NO_LOGIN}
 """A login was refused, or could not be tried with what is here."""
 
 UNREACHABLE = frozenset(
@@ -155,9 +160,13 @@ CLOSED_BY_PEER = frozenset({ReadFailure.RESET, ReadFailure.CLOSED, ReadFailure.C
 AS_IN_A_RESTART = CLOSED_BY_PEER | {ReadFailure.REFUSED, ReadFailure.TIMEOUT, ReadFailure.NO_ROUTE}
 """A broker that restarts causes these as well."""
 
-LASTING = NOT_ASKED | {
-    ReadFailure.NOT_TRIED,
-    *(ReadFailure.NOT_SUPPORTED, ReadFailure.TOKEN_REFUSED, ReadFailure.SCRAM_WEAK, ReadFailure.SCRAM_NOT_VERIFIED),
-    *(ReadFailure.LOGIN_REFUSED, ReadFailure.LOGIN_PAUSED, ReadFailure.MECHANISM_NOT_OFFERED, ReadFailure.NOT_AUTHORIZED),
-}
+LASTING = (
+    NOT_ASKED
+    | OTHER_LISTENER
+    | {
+        ReadFailure.NOT_TRIED,
+        *(ReadFailure.NOT_SUPPORTED, ReadFailure.TOKEN_REFUSED, ReadFailure.SCRAM_WEAK, ReadFailure.SCRAM_NOT_VERIFIED),
+        *(ReadFailure.LOGIN_REFUSED, ReadFailure.LOGIN_PAUSED, ReadFailure.MECHANISM_NOT_OFFERED, ReadFailure.NOT_AUTHORIZED),
+    }
+)
 """Another sample a few seconds later cannot change these."""

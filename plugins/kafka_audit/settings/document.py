@@ -210,10 +210,16 @@ def _worded(text: str, error: yaml.MarkedYAMLError) -> yaml.MarkedYAMLError:
     return error
 
 
+_PIPED: dict[tuple[str, int], bytes] = {}
+"""What came through pipes, as in `--config <(decrypt clusters.yaml)`, by path and inode: each can be read once."""
+
+
 def _text(file: str) -> str:
     try:
-        with Path(file).expanduser().open("rb") as stream:  # a pipe, too: `--config <(decrypt clusters.yaml)`
+        with Path(file).expanduser().open("rb") as stream:
             data = stream.read(_MOST_BYTES + 1)
+            if not stream.seekable():
+                data = _PIPED.setdefault((file, os.fstat(stream.fileno()).st_ino), data)
         if len(data) <= _MOST_BYTES:
             return data.decode("utf-8")
         msg = f"{file}: larger than {_MOST_BYTES >> 20} MB, the limit for a cluster file"

@@ -113,6 +113,23 @@ def sends(text):
 
 
 @pytest.mark.parametrize(
+    ("layer", "failure", "needs"),
+    [
+        (
+            "api",
+            "CLOSED",
+            "a Kafka broker that answers at z:2181: it accepts a connection and closes it (ZooKeeper? then --zookeeper z:2181)",
+        ),
+        ("tls", "CLOSED", "a port that speaks TLS: z:2181 ends the handshake as a listener without TLS does"),
+        ("tls", "CERTIFICATE_NAME", "a certificate at z:2181 that ca_file of the cluster file and the advertised name accept"),
+    ],
+)
+def test_what_is_needed_follows_from_how_a_layer_ended(layer, failure, needs):
+    step = endpoint_probes.probe_step(layer, "failed", failure)
+    assert endpoint_probes.read_error_of_probe(step, "z:2181").needs == needs
+
+
+@pytest.mark.parametrize(
     ("behave", "seconds", "says"),
     [
         (sends(b"SSH-2.0-OpenSSH_8.9\r\n"), 60.0, "what answers there is not Kafka's protocol (TLS? another program?)"),

@@ -218,7 +218,7 @@ def test_a_party_s_own_words_are_masked(text):
     "text",
     [
         "the login of kafka-audit was refused",
-        "not tried: PLAIN is not enabled on EXTERNAL, which offers SCRAM-SHA-512,GSSAPI",
+        "not tried: PLAIN is not enabled on listener EXTERNAL, which offers SCRAM-SHA-512,GSSAPI",
         "server.properties, line 3: the id is 2, not 1",
         "Unexpected broker id, expected 2 or empty string, but received 2147483647",
         "Invalid value -1 for configuration num.io.threads: Value must be at least 1",

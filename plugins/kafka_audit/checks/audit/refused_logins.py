@@ -8,7 +8,7 @@ from kafka_audit.checks.incident import Case, StoryFacts, evidence_of
 from kafka_audit.cluster.answers.reads import addresses_of
 from kafka_audit.model.finding import Evidence, Finding
 from kafka_audit.model.read_failure import LOGIN_REFUSALS, ReadFailure
-from kafka_audit.model.text import brokers, listing
+from kafka_audit.model.text import brokers, clean, listing
 
 _SHOWN = 3
 _DOUBTFUL = (ReadFailure.SCRAM_WEAK, ReadFailure.SCRAM_NOT_VERIFIED)
@@ -70,12 +70,17 @@ def of_all(case: Case) -> StoryFacts:
     """Return which brokers refuse the auditor, and where the login was not tried therefore."""
     paused = _paused(case)
     refusing = replace(case, roots=tuple(root for root in case.roots if root not in paused))
+    reads = [read for root in refusing.roots for read in failed_reads(case, root)]
+    failures = {read.failure for read in reads}
     facts = {
         "who": brokers_of(case),
         "refusing": brokers_of(refusing),
         "refusals": len(refusing.roots),
         "untried": brokers_of(replace(case, roots=paused)) if paused else "",
         "targets": _targets(refusing),
+        "wanted": ReadFailure.LOGIN_WANTED in failures,
+        "not_taken": ReadFailure.LOGIN_NOT_TAKEN in failures,
+        "needed": tuple(dict.fromkeys(clean(read.needs, 300) for read in reads if read.needs))[:_SHOWN],
     }
     return StoryFacts(facts=facts, evidence=evidence_of_failed_reads(case) or evidence_of(case.roots))
 

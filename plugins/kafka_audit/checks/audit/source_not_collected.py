@@ -4,12 +4,12 @@ from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
 from kafka_audit.cluster.answers.reads import addresses_of, failed_texts, source_name
 from kafka_audit.compare.addresses import address_text, is_among
 from kafka_audit.model.finding import Resource
-from kafka_audit.model.read_failure import AS_IN_A_RESTART, LOGIN_REFUSALS, NOT_ASKED, ReadFailure
+from kafka_audit.model.read_failure import AS_IN_A_RESTART, LOGIN_REFUSALS, NOT_ASKED, OTHER_LISTENER, ReadFailure
 from kafka_audit.model.tables import BrokerView, SourceRead
 
 _JUDGED_ELSEWHERE = frozenset({ReadFailure.NOT_AUTHORIZED, ReadFailure.JAAS_REFUSED})
 """A missing right is KA002; a text that brokers cannot parse either is KA414."""
-_NOT_LET_IN = LOGIN_REFUSALS | {ReadFailure.SCRAM_WEAK, ReadFailure.SCRAM_NOT_VERIFIED}
+_NOT_LET_IN = (LOGIN_REFUSALS - OTHER_LISTENER) | {ReadFailure.SCRAM_WEAK, ReadFailure.SCRAM_NOT_VERIFIED}
 
 
 @check(code="KA001", severity=Severity.HIGH)

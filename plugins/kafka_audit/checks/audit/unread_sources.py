@@ -7,6 +7,7 @@ from kafka_audit.checks.incident import Case, StoryFacts, evidence_of, evidence_
 from kafka_audit.checks.repair import reconnect_commands, srvr_commands
 from kafka_audit.checks.zookeeper.members import AWAY
 from kafka_audit.cluster.answers.reads import addresses_of, observer_name
+from kafka_audit.compare.addresses import address_text
 from kafka_audit.model.addresses.trusted_hosts import trusted_hosts_setting
 from kafka_audit.model.finding import Evidence, Finding
 from kafka_audit.model.read_failure import LOGIN_REFUSALS, ReadFailure
@@ -132,6 +133,7 @@ def silent_sources(case: Case) -> StoryFacts:
     facts = {
         "who": brokers_of(case),
         "of_brokers": of_brokers,
+        "strangers": _strangers(case),
         "in_part": of_brokers and not _without_view(case, case.roots[0]),
         "error": f" ({clean(first.error or 'failed', 30)})" if first else "",
         "observer": observer_name(first.observer) if first else "",
@@ -140,6 +142,15 @@ def silent_sources(case: Case) -> StoryFacts:
         "reconnect": reconnect_commands(reads),
     }
     return StoryFacts(facts=facts, evidence=evidence_of_reads(reads) or evidence_of(case.roots))
+
+
+def _strangers(case: Case) -> tuple[str, ...]:
+    """Return the addresses of the roots, if no broker has had them: every known broker gave a view, and none is missing."""
+    view, addresses = case.view, tuple(root.resource.address or "" for root in case.roots)
+    earlier = {address_text(row.host, row.port) for row in view.addresses_earlier}
+    known, expected = view.named_brokers, (view.info and view.info.expect_brokers) or 1
+    complete = len(known) >= expected and all(map(view.views_of, known)) and not (view.unlisted or case.down)
+    return addresses if complete and all(addresses) and earlier.isdisjoint(addresses) else ()
 
 
 def evidence_of_failed_reads(case: Case) -> tuple[Evidence, ...]:

@@ -15,11 +15,17 @@ _WIDEST_PAGE = 140  # longer lines are hard to read, however wide the window
 
 
 class Progress:
-    """Says each step on stderr with the seconds since the start; nothing when quiet."""
+    """Says each step on stderr with the seconds since the start; nothing when quiet.
+
+    Attributes:
+        began: when the command began, of `time.monotonic()`; None: it begins with each object.
+    """
+
+    began: float | None = None
 
     def __init__(self, *, quiet: bool, stream: TextIO | None = None) -> None:
         """Start the clock."""
-        self._start = time.monotonic()
+        self._start = time.monotonic() if self.began is None else self.began
         self._quiet = quiet
         self._stream = sys.stderr if stream is None else stream
 

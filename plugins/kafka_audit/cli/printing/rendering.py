@@ -59,6 +59,21 @@ def _known_address(document: Report, history: History) -> str:
     return ""
 
 
+def another_port(document: Report, history: History) -> str:
+    """Return that the audit before read these hosts at other ports, where nothing answered now; "" if it read these as well."""
+    report = None
+    with contextlib.suppress(SnapshotError):
+        report = history.report(document.previous_snapshot_id) if document.previous_snapshot_id else None
+    known = {place for text in (report.matrix.endpoints if report else {}).values() for place in _places(text)}
+    asked = {place for read in document.coverage.unknown for place in _places(read.target)}
+    same = sorted(place for place in known if place[0] in {host for host, _ in asked})
+    if not same or not known.isdisjoint(asked):
+        return ""
+    texts = [address_text(*place) for place in same[:3]]
+    where = f"{' or '.join(texts)}, which the audit {document.previous_snapshot_id} has"
+    return f"A typo? {address_text(*min(asked))} was in no audit. Ask {where}."
+
+
 def _places(text: str) -> list[HostPort]:
     return [canonical_address(*place) for place in addresses_of(text)]
 

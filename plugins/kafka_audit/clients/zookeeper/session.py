@@ -1,6 +1,7 @@
 """One ZooKeeper session with a deadline, whose failures have the error of the servers."""
 
 import logging
+import re
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -131,9 +132,14 @@ def _refused(access: ZookeeperAccess) -> ReadError:
 
 
 def _perhaps_tls(access: ZookeeperAccess, failure: ReadFailure) -> str:
-    """Return a hint if the server may require TLS: it closes plain connections."""
+    """Return a hint if the server may be a broker, or require TLS: it closes plain connections."""
+    if _OF_BROKERS.search(access.connect) and failure in {ReadFailure.CLOSED, ReadFailure.TIMEOUT}:
+        return " (a Kafka broker? then `bootstrap`, or --bootstrap)"
     closes = access.tls is None and failure is ReadFailure.CLOSED
     return ", or zookeeper.tls in the cluster file if that port uses TLS" if closes else ""
+
+
+_OF_BROKERS = re.compile(r":909\d(?!\d)")
 
 
 def _client(

@@ -26,7 +26,7 @@ from kafka_audit.collect.probes import endpoint_probes
 from kafka_audit.collect.probes.endpoint_probes import ProbeStep
 from kafka_audit.collect.rows.collected import Collected
 from kafka_audit.collect.rows.source_reads import NOT_LISTED, Asking, not_tried
-from kafka_audit.model.read_failure import ReadFailure
+from kafka_audit.model.read_failure import CLOSED_BY_PEER, ReadFailure
 from kafka_audit.model.tables import (
     BrokerApi,
     BrokerConfig,
@@ -184,9 +184,24 @@ class BrokerAsker:
                 view = self._book.add(conversation.ask_metadata(version), version, target.dialled, self._options.budget)
         except MetadataError as error:
             raise ReadError(ReadFailure.UNREADABLE, str(error)) from error
+        except ReadError as error:
+            if error.failure in CLOSED_BY_PEER and (wanted := self._login_wanted(target)) is not None:
+                conversation.lost = wanted
+                raise wanted from error
+            raise
         if view.error:
             demand(view.error, None, {})
         return view
+
+    def _login_wanted(self, target: Target) -> ReadError | None:
+        """Return what to say of a listener that closes all but ApiVersions: whether it takes a login, where none was sent."""
+        logins = self._options.logins
+        security = logins.security(target)
+        if target.protocol.startswith("SASL_") or (security is not None and security.mechanism is not None):
+            return None
+        layers = [layer for layer in ("dns", "tcp", "tls", "sasl") if layer != "tls" or target.protocol == "SSL"]
+        last = endpoint_probes.probe_endpoint(target, layers, self._options.read_s, logins, self._options.budget)[-1]
+        return logins.login_wanted(target, last.detail or "") if (last.layer, last.outcome) == ("sasl", "ok") else None
 
     @staticmethod
     def _apis(target: Target, conversation: Conversation) -> tuple[BrokerApi | BrokerFeature, ...]:

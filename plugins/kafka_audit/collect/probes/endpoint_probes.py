@@ -21,7 +21,7 @@ from kafka_audit.collect.probes import certificates
 from kafka_audit.collect.probes.reported_values import reported_values
 from kafka_audit.model.cluster import WORKER, Vantage
 from kafka_audit.model.names import NameKind, can_be_name, is_port
-from kafka_audit.model.read_failure import ReadFailure
+from kafka_audit.model.read_failure import CLOSED_BY_PEER, ReadFailure
 from kafka_audit.model.tables import AddressProbe, Certificate, ControllerProbeFromBroker, Probe, VoterProbe, ZookeeperProbe
 
 LAYERS = ("dns", "tcp", "tls", "sasl", "api", "identity", "packets")
@@ -168,13 +168,16 @@ def last_of_connection(steps: Sequence[ProbeStep]) -> ProbeStep:
 
 _INSTEAD: Mapping[ReadFailure | None, str] = MappingProxyType(
     {
-        ReadFailure.TIMEOUT: ": it accepts a connection and sends nothing (TLS? another program?)",
-        ReadFailure.NOT_KAFKA: ": what answers there is not Kafka's protocol (TLS? another program?)",
-        ReadFailure.NOT_TLS: ": what answers there is not Kafka's protocol (TLS? another program?)",
-        ReadFailure.CLOSED: ": it accepts a connection and closes it (TLS? another program?)",
+        ReadFailure.TIMEOUT: "it accepts a connection and sends nothing",
+        ReadFailure.NOT_KAFKA: "what answers there is not Kafka's protocol",
+        ReadFailure.NOT_TLS: "what answers there is not Kafka's protocol",
+        ReadFailure.CLOSED: "it accepts a connection and closes it",
     }
 )
 """What a port does instead, by how a request on it ended."""
+
+_NO_HANDSHAKE = CLOSED_BY_PEER | {ReadFailure.TIMEOUT, ReadFailure.NOT_TLS}
+_ZOOKEEPER = ":2181"
 
 
 def read_error_of_probe(step: ProbeStep, address: str) -> ReadError:
@@ -183,8 +186,15 @@ def read_error_of_probe(step: ProbeStep, address: str) -> ReadError:
         "dns": f"a name that this worker resolves for {address}",
         "tcp": f"a connection from this worker to {address}",
         "tls": f"a certificate at {address} that ca_file of the cluster file and the advertised name accept",
-        "api": f"a Kafka broker that answers at {address}{_INSTEAD.get(step.failure, '')}",
+        "api": f"a Kafka broker that answers at {address}",
     }
+    if step.layer == "tls" and step.failure in _NO_HANDSHAKE:
+        needs_by_layer["tls"] = f"a port that speaks TLS: {address} ends the handshake as a listener without TLS does"
+    if step.failure is ReadFailure.LOGIN_NOT_TAKEN:
+        needs_by_layer["sasl"] = f"a protocol without SASL for {address}, or the port of a listener that takes a login"
+    if step.failure in _INSTEAD:
+        guess = f"ZooKeeper? then --zookeeper {address}" if address.endswith(_ZOOKEEPER) else "TLS? another program?"
+        needs_by_layer["api"] += f": {_INSTEAD[step.failure]} ({guess})"
     needs = step.needs or needs_by_layer.get(step.layer)
     error = ReadError(
         step.failure or ReadFailure.UNKNOWN, f"{step.layer} to {address}: {step.error}", needs, error=step.error or step.outcome

@@ -3,11 +3,12 @@
 The facts of an incident come in one order: what is broken, since when, who is hurt, what to do, why.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
 from kafka_audit.model.finding import CHANGES, Resource, Severity
-from kafka_audit.model.report import Report, ReportedFinding, ReportedIncident
+from kafka_audit.model.read_failure import CLOSED_BY_PEER, EdgeLayer, ReadFailure
+from kafka_audit.model.report import Report, ReportedFinding, ReportedIncident, UnansweredRead
 from kafka_audit.model.text import without_id
 from kafka_audit.report import remedies, unknowns
 from kafka_audit.report.impacts import who_is_hurt
@@ -60,15 +61,37 @@ def terminal_report(document: Report, *, width: int, color: bool, full: bool = F
 def not_audited(document: Report, *, width: int) -> str:
     """Return what stands instead of a page where no broker answered, and none ever has: a wrong address is the likeliest."""
     unknown = document.coverage.unknown
-    kinds: dict[str, str] = {}
+    first: dict[str, UnansweredRead] = {}
     for read in unknown:
-        kinds.setdefault(read.target or read.observer, read.kind)
-    places = [f"{place} ({kind})" for place, kind in kinds.items()]
-    who = "no broker" if document.coverage.answered else "nothing"
-    lines = [f"Not audited: {who} answers at {listing(places, _ALIKE) or 'any address'}. Nothing was judged."]
+        first.setdefault(read.target or read.observer, read)
+    found: dict[str, list[str]] = {}
+    for place, read in first.items():
+        failure = ReadFailure.of(read.reason or None, read.kind)
+        text = read.error if failure is ReadFailure.NO_CREDENTIALS else read.kind
+        found.setdefault(_ends(failure), []).append(f"{place} ({text})")
+    ends = [how.format(listing(places, _ALIKE)) for how, places in found.items()] or ["nothing answers at any address"]
+    lines = [f"Not audited: {'; '.join(ends)}. Nothing was judged."]
     needs = dict.fromkeys(read.needs for read in unknown if read.needs)
-    lines += [f"Check the address and the port. Needed: {listing(needs, _ALIKE)}."] if needs else []
+    check = "Check the address and the port. " if _NOTHING in found or _ANOTHER in found else ""
+    lines += [f"{check}Needed: {listing(needs, _ALIKE)}."] if needs else []
     return "".join(f"{line}\n" for text in lines for line in wrap(our_line(text, 1000), max(width, 60)))
+
+
+_NOTHING, _ANOTHER, _NAME = "nothing answers at {}", "no broker answers at {}", "this host cannot resolve {}"
+_ENDS: Mapping[ReadFailure | EdgeLayer | None, str] = {
+    **dict.fromkeys(CLOSED_BY_PEER, _ANOTHER),
+    ReadFailure.NAME_UNKNOWN: _NAME,
+    ReadFailure.NAME_LOOKUP_FAILED: _NAME,
+    EdgeLayer.TLS: "no TLS session with {}",
+    EdgeLayer.SASL: "no login at {}",
+    EdgeLayer.IDENTITY: _ANOTHER,
+    EdgeLayer.EFFECT: _ANOTHER,
+}
+
+
+def _ends(failure: ReadFailure) -> str:
+    """Return how the reads at an address ended, as a sentence without a full stop."""
+    return _ENDS.get(failure) or _ENDS.get(failure.layer, _NOTHING)
 
 
 def incident_details(document: Report, incident: ReportedIncident, *, width: int) -> str:
