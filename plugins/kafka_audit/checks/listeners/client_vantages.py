@@ -59,9 +59,11 @@ class Reach:
         return f"{self._failing(vantage)} of {len(self.edges[vantage])}"
 
     def _failing(self, vantage: str) -> int:
-        """Return how many endpoints fail from a vantage, those of other faults among them."""
-        lasting = {edge.endpoint for edge in self.edges[vantage] if edge.state == BROKEN}
-        return len(lasting | {edge.endpoint for edge in self.broken[vantage]})
+        """Return how many endpoints fail at these layers from a vantage, those of other faults among them."""
+        own = self.broken[vantage]
+        layers = {edge.failed_at for edge in own}
+        alike = {edge.endpoint for edge in self.edges[vantage] if edge.state == BROKEN and edge.failed_at in layers}
+        return len(alike | {edge.endpoint for edge in own})
 
     def everything_fails(self) -> bool:
         """Return whether nothing at all is reached from the worst vantages."""

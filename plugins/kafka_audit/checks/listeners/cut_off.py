@@ -385,7 +385,7 @@ def _repair(case: Case) -> dict[str, Any]:
     endpoint = next(iter(case.endpoints), None)
     own = endpoint and case.view.settings.get(endpoint.broker_id, "inter.broker.listener.name").value
     named = {source for root in case.roots if root.confidence is Confidence.MEASURED for source in root.numbers("from")}
-    also = named - set(case.sources)
+    also = named - set(case.sources) - set(case.brokers)
     reach = {source for root in case.roots for source in root.numbers("open")} - {*also, *case.sources}
     wrong = wrong_endpoints(case)
     return {
