@@ -37,7 +37,9 @@ SMALL = {"isr": [1], "leader": 1}
 
 def test_what_has_no_leader_is_not_said_to_take_what_a_small_isr_takes():
     found = hurt("KA601", "KA602", topics={"orders": {"partitions": {0: LOST, 1: SMALL, 2: SMALL}}}, apis={0: [0, 16]})
-    assert who_is_hurt(found) == "Clients cannot write to or read from orders-0. Producers with acks=all fail at 2 partitions of topic orders."
+    assert who_is_hurt(found) == (
+        "Clients cannot write to or read from orders-0. Producers with acks=all fail at 2 partitions of topic orders."
+    )
 
 
 def test_of_several_topics_few_partitions_have_names():

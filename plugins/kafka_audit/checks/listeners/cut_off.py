@@ -398,7 +398,9 @@ def _repair(case: Case) -> dict[str, Any]:
         "named_brokers": tuple(case.view.named_brokers),
         "existing": own if endpoint and own and len(case.view.endpoints.of(endpoint.broker_id)) > 1 else "",
         "tls": endpoint is not None and endpoint.protocol in TLS,
-        "new_listener": new_listener(case.view, endpoint, {end.listener: _instead(case, end) for end in wrong}) if endpoint else (),
+        "new_listener": new_listener(case.view, endpoint, {end.listener: _instead(case, end) for end in wrong})
+        if endpoint
+        else (),
         "also": tuple(also) if case.by_controller else (),
         "none_known": case.by_controller and not also and not reach,
     }
