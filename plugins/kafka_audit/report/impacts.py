@@ -198,9 +198,9 @@ def _of_partitions(found: Sequence[Impact]) -> Iterator[str]:
     for part, functions in fails.items():
         of_clients = tuple(function for function in functions if function in {"produce_acks_all", "produce", "consume"})
         alike.setdefault(of_clients or tuple(functions), []).append(part)
-    for functions, what in _FAILS.items():  # where clients fail, that replicas do not follow is no news
-        if functions in alike:
-            yield f"{what} {_places(alike[functions])}"
+    for failing, what in _FAILS.items():  # where clients fail, that replicas do not follow is no news
+        if failing in alike:
+            yield f"{what} {_places(alike[failing])}"
 
 
 def _of_names(found: Iterable[Impact]) -> Iterator[str]:

@@ -91,7 +91,8 @@ class Reach:
         broken = self.broken
         order = sorted((v for v, own in broken.items() if own), key=lambda v: (v not in self.worst, -len(broken[v]), v))
         reported = [
-            f"from {clean(v, 40)} {self._share(v)} {'fails' if self._failing(v) == 1 else 'fail'} ({', '.join(_stops(broken[v]))})"
+            f"from {clean(v, 40)} {self._share(v)} {'fails' if self._failing(v) == 1 else 'fail'}"
+            f" ({', '.join(_stops(broken[v]))})"
             for v in order
         ]
         return f"Of the advertised endpoints, {listing(reported, 5)}." if reported else ""

@@ -484,7 +484,7 @@ def _log_line(case: Case, controller: int, endpoint: AdvertisedEndpoint) -> Comm
 
 
 def _repaired(case: Case) -> Iterator[Line]:
-    """Yield the setting of each broker, every wrong address in it replaced: a second one that stays would take a second restart."""
+    """Yield the setting of each broker, every wrong address in it replaced: another one would take a second restart."""
     for broker in case.brokers[:5]:
         if own := [(end, _instead(case, end)) for end in _ends(case) if end.broker_id == broker]:
             yield from advertise(case, *own)
