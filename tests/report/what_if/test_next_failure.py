@@ -217,11 +217,11 @@ def test_a_name_that_makes_the_table_too_wide_has_its_own_line():
     section = rows_of(**{f"broker_{n}": (False, 2) for n in range(0, 200, 2)})
     narrow, wide = ([*next_failure.next_failure_lines(part_of(NextFailure, section), width)][1:] for width in (60, 100))
     assert wide == [
-        "    without                        state     offline  refuse acks=all  one copy left",
+        "    without                        state     offline  refuse acks=all  one copy",
         "    Each of brokers 0 … 198 (100)  not safe  2        0                0",
     ]
     assert narrow == [
-        "    without  state     offline  refuse acks=all  one copy left",
+        "    without  state     offline  refuse acks=all  one copy",
         "    Each of brokers 0 … 198 (100)",
         "             not safe  2        0                0",
     ]

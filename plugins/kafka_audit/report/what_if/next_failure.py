@@ -24,7 +24,7 @@ _ROWS = 10
 
 _UNKNOWN = 3
 _KINDS = (topics.OFFLINE, topics.UNCLEAN, topics.UNREACHED, topics.NOT_WRITABLE, topics.AT_RISK)
-_COLUMNS = ("without", "state", "offline", "refuse acks=all", "one copy left", "quorum")
+_COLUMNS = ("without", "state", "offline", "refuse acks=all", "one copy", "quorum")
 _STATES = {True: "safe", False: "not safe", None: "not known"}
 _ELECTS = {True: "has a leader", False: "elects none", None: "not known"}
 
