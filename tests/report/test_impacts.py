@@ -60,6 +60,12 @@ def test_what_a_broker_with_an_empty_view_leads_is_counted_once():
     )
 
 
+def test_partitions_with_names_and_those_that_are_counted_are_told_apart():
+    empty = {2: {"brokers": "none", "topics": "none", "controller_id": -1}}
+    found = hurt("KA105", "KA601", views=empty, topics={"orders": {"partitions": {0: LOST}}})
+    assert who_is_hurt(found) == "Clients cannot write to or read from orders-0, and 1 partition that broker 2 leads."
+
+
 @pytest.mark.parametrize(
     ("topic", "function", "says"),
     [

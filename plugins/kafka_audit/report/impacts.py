@@ -217,7 +217,7 @@ def _places(parts: Sequence[_Part]) -> str:
     led = [f"{counted(part.others, 'partition')} that {_lead(part.leaders)}" for part in parts if part.leaders]
     names = [name for part in parts for name in part.names]
     unnamed = sum(part.others for part in parts if not part.leaders)
-    return " and ".join([*([_named(names, len(names) + unnamed)] if names or unnamed else []), *led])
+    return ", and ".join([*([_named(names, len(names) + unnamed)] if names or unnamed else []), *led])
 
 
 def _lead(leaders: Sequence[int]) -> str:
