@@ -27,6 +27,7 @@ CASES = {
     "crashes": (registered(15, 3, 1), registered(0, 4, 2)),
     "was_restarted": (registered(15, 3, 1), registered(0, 18, 1)),
     "was_old": (registered(15, 60, 1), registered(0, 4, 2)),
+    "a_moment_later": (registered(2, 1, 1), registered(0, 1, 2)),
     "each_night": (registered(24 * 60, 3, 1), registered(0, 4, 2)),
     "audited_first": (None, registered(0, 4, 2)),
 }
@@ -59,11 +60,25 @@ def test_the_third_audit_in_a_row_that_sees_a_new_registration_fails(views):
     later.reported_progress = (row,)
     (row,) = progress_of(later).of_kind("start")
     assert (row.state, row.unchanged_minutes) == ("standing", 15)
+    assert shown_rows([row]) == [row]  # although it answers just now
     (found,) = judged(later)
     assert (found.status, found.evidence["state"]) == (Status.FAIL, "starts again and again")
     assert found.evidence["headline"] == "Broker 2 starts again and again: it registers anew in each audit"
 
 
-@pytest.mark.parametrize("name", [name for name in CASES if name != "crashes"])
+@pytest.mark.parametrize(("answers", "shown"), [(True, 0), (False, 1)])
+def test_the_second_restart_of_a_broker_that_answers_is_not_on_its_way(answers, shown):
+    before, now = CASES["a_moment_later"]
+    away = {} if answers else {"views": {2: {"answers": False, "error": "connection refused"}}}
+    view = cluster_views({"again": snapshots(base(), "again", {"previous": before, "now": now | away})})["again"]
+    (first,) = progress_of(view).of_kind("start")
+    later = cluster_views({"again": snapshots(base(), "again", {"previous": before, "now": now | away})})["again"]
+    later.reported_progress = (first,)
+    (row,) = progress_of(later).of_kind("start")
+    assert (row.state, row.what) == ("unknown", "repeated start of broker 2")
+    assert len(shown_rows([row])) == shown
+
+
+@pytest.mark.parametrize("name", [name for name in CASES if name not in {"crashes", "a_moment_later"}])
 def test_a_restart_is_none(views, name):
     assert progress_of(views[name]).of_kind("start") == ()

@@ -32,6 +32,40 @@ def test_without_a_leader_nobody_reads_or_writes():
     assert who_is_hurt(found) == "Clients cannot write to or read from 2 partitions of topic orders."
 
 
+SMALL = {"isr": [1], "leader": 1}
+
+
+def test_what_has_no_leader_is_not_said_to_take_what_a_small_isr_takes():
+    found = hurt("KA601", "KA602", topics={"orders": {"partitions": {0: LOST, 1: SMALL, 2: SMALL}}}, apis={0: [0, 16]})
+    assert who_is_hurt(found) == (
+        "Clients cannot write to or read from orders-0. Producers with acks=all fail at 2 partitions of topic orders."
+    )
+
+
+def test_of_several_topics_few_partitions_have_names():
+    other = {"topic_id": "b", "czxid": 500, "mzxid": 500, "partitions": {0: {**LOST, "controller_epoch": 3, "state_mzxid": 510}}}
+    found = hurt("KA601", topics={"orders": {"partitions": {0: LOST}}, "clicks": other})
+    assert who_is_hurt(found) == "Clients cannot write to or read from clicks-0 and orders-0."
+
+
+def test_what_a_broker_with_an_empty_view_leads_is_counted_once():
+    """Of the four partitions broker 2 leads orders-2; that its ISR is too small is no second partition."""
+    empty = {2: {"brokers": "none", "topics": "none", "controller_id": -1}}
+    found = hurt("KA105", "KA602", views=empty, topics={"orders": {"partitions": {1: SMALL, 2: {"isr": [2]}}}})
+    of_all, of_some = found[:2]
+    assert (of_all.number, of_all.partitions, of_all.leaders) == (2, ("orders-1",), (2,))
+    assert (of_some.number, of_some.partitions, of_some.leaders) == (1, None, (2,))
+    assert who_is_hurt(found) == (
+        "Clients cannot write to or read from 1 partition that broker 2 leads. Producers with acks=all fail at orders-1."
+    )
+
+
+def test_partitions_with_names_and_those_that_are_counted_are_told_apart():
+    empty = {2: {"brokers": "none", "topics": "none", "controller_id": -1}}
+    found = hurt("KA105", "KA601", views=empty, topics={"orders": {"partitions": {0: LOST}}})
+    assert who_is_hurt(found) == "Clients cannot write to or read from orders-0, and 1 partition that broker 2 leads."
+
+
 @pytest.mark.parametrize(
     ("topic", "function", "says"),
     [

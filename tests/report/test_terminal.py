@@ -165,6 +165,13 @@ def test_an_observer_is_called_the_same_everywhere(told):
     assert "? broker at b9:9092, Metadata: connection refused" in text
 
 
+def test_an_address_without_an_answer_is_called_after_the_broker_that_had_it(told):
+    file = {"properties": {9: {"broker.id": "9", "advertised.listeners": "PLAINTEXT://b9:9092"}}}
+    reads = [{"observer": "broker@b9:9092", "operation": "Metadata", "error": "connection refused", "target": "b9:9092"}]
+    text = page(*told([], {**CALM, **file, "reads": reads}))
+    assert "? broker 9, Metadata: connection refused" in text
+
+
 def test_muted_findings_are_counted_only(told):
     text = page(*told([small_cluster.finding("KA612", "cluster", severity="MEDIUM", muted=True)], CALM))
     assert "1 finding muted" in text

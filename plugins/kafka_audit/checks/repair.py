@@ -12,7 +12,7 @@ from kafka_audit.model.addresses.advertised_listeners import parts
 from kafka_audit.model.commands import Command, CommentLine, Line, command, remark, setting
 from kafka_audit.model.finding import Step
 from kafka_audit.model.tables import EligibleReplicas, SourceRead
-from kafka_audit.model.text import brokers, listing
+from kafka_audit.model.text import brokers, clean, listing
 
 _ELIGIBLE = (4, 0)
 """The release from which on Kafka has eligible leader replicas."""
@@ -100,12 +100,17 @@ def do_not(text: str) -> Step:
 
 def last_in_sync(case: Case, them: str) -> tuple[Step, ...]:
     """Return what comes before the start of brokers that may hold the only records of partitions without a leader."""
-    steps = (
-        do_not(
-            f"start {them} with an empty disk: partitions without leader may have their only records there. The broker would "
-            "lead an empty log, and the followers truncate to it."
-        ),
-    )
+    empty = f"start {them} with an empty disk: "
+    lost, alone = [one for one in case.explained if one.code == "KA601"], single_copies(case)
+    if alone and len(alone) == len(lost):
+        steps = (do_not(f"{empty}{listing(alone, 3)} {'has' if len(alone) == 1 else 'have'} no other replica."),)
+    else:
+        steps = (
+            do_not(
+                f"{empty}partitions without leader may have their only records there. The broker would lead an empty log, and "
+                "the followers truncate to it."
+            ),
+        )
     if not case.view.kraft:
         return steps
     text = "See which brokers hold every acknowledged record: those in `Isr`."
@@ -120,6 +125,13 @@ def last_in_sync(case: Case, them: str) -> tuple[Step, ...]:
         text += f" Here: {brokers(eligible)}."
     commands = (command("kafka-topics.sh --bootstrap-server BROKER:9092 --describe --unavailable-partitions"),)
     return (Step(kind="see", text=text, commands=commands), *steps)
+
+
+def single_copies(case: Case) -> tuple[str, ...]:
+    """Return the partitions without leader that have no other replica than that on a broker of the case."""
+    lost = (one for one in case.explained if one.code == "KA601" and len(one.numbers("replicas")) == 1)
+    places = (one.resource.topic_partition for one in lost)
+    return tuple(f"{clean(place[0])}-{place[1]}" for place in places if place)
 
 
 def _may_have_eligible_replicas(view: ClusterView) -> bool:

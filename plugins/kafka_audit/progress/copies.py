@@ -16,7 +16,8 @@ from kafka_audit.model.text import brokers
 from kafka_audit.progress.rule import Observed
 
 THROTTLE = "a replication throttle"
-_NEEDS = "DescribeLogDirs in two audits (Describe on Cluster)"
+_SIZES = "DescribeLogDirs"
+_NEEDS = f"{_SIZES} in two audits (Describe on Cluster)"
 _Partition = tuple[str, int]
 _Sizes = Mapping[_Partition, Mapping[int, int]]
 
@@ -109,8 +110,17 @@ class Copies:
             whole=whole,
             unit="bytes" if is_exact else "bytes of all replicas of the broker",
             waits_for=self._waits_for(partitions, gone),
-            needs=_NEEDS,
+            needs=self._needs(targets),
         )
+
+    def _needs(self, targets: Collection[int]) -> str:
+        """Return what is missing for the size of replicas: an answer of their brokers, the right, or only a second audit."""
+        silent = [broker for broker in targets if not self._view.reads.answered(broker)]
+        if silent:
+            return f"an answer from {brokers(silent)} in two audits"
+        of_targets = {f"broker:{broker}" for broker in targets}
+        sizes = [read for read in self._view.last_reads if read.operation.startswith(_SIZES) and read.observer in of_targets]
+        return "another audit" if sizes and all(read.outcome == "answered" for read in sizes) else _NEEDS
 
     def _waits_for(self, partitions: Iterable[_Partition], gone: tuple[int, ...]) -> str:
         if gone:

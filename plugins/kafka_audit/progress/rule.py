@@ -41,7 +41,7 @@ class Observed:
         waits_for: what it waits for, where that is known.
         needs: what would let the measure be read.
         clients_wait: whether clients wait for it.
-        aside: whether it is ordinary unless the next audit sees it again.
+        aside: whether it is ordinary unless it is seen again, or stands still.
     """
 
     kind: str
@@ -117,7 +117,7 @@ def judged(times: ProgressTimes, seen: Observed) -> ProgressRow:
         left_grows=seen.left is not None and seen.left_before is not None and seen.left > seen.left_before,
         not_known=not_known,
         clients_wait=seen.clients_wait,
-        aside=seen.aside,
+        aside=seen.aside and state != "standing",
     )
 
 

@@ -35,5 +35,5 @@ def repeated_starts(view: ClusterView) -> Iterator[Observed]:
                 snapshot=_MEASURE if again else None,
                 was_there=again,
                 unit="state",
-                aside=not again,
+                aside=not again or any(held.broker_id == broker for held in view.held_views),
             )

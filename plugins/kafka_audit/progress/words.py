@@ -19,6 +19,6 @@ def how_far(row: ProgressRow) -> str:
     after = f"after {counted(row.minutes, 'minute')}" if row.minutes else "after less than a minute"
     far = f"{share} {after}" if share else after
     if row.state == "unknown":
-        return f"{far}{waits}; whether it moves is not known"
+        return f"{far}{waits or '; whether it moves is not known'}"  # of what waits it is the time alone that is not known
     more = "" if row.minutes_left is None else f", about {row.minutes_left} more"
     return f"{far}{more}{', once less is produced' if row.left_grows else ''}{waits}"

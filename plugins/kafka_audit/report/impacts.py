@@ -18,7 +18,7 @@ below stops nothing: a replica that copies is out of sync, too. Of the whole clu
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from kafka_audit.checks import Check
 from kafka_audit.cluster.coordinators import coordinated_by
@@ -61,7 +61,7 @@ def impacts(findings: Iterable[Finding], checks: Mapping[str, Check], view: Clus
                     kind = "cluster" if _of_every_broker(findings, finding.code, view) else ""
                 if kind and (not since or _all_run(view, since)):
                     _add(hurt, finding, kind, functions, view)
-    return tuple(_impact(function, hurt[function]) for function in FUNCTIONS if function in hurt)
+    return tuple(_impact(function, hurt[function], view) for function in FUNCTIONS if function in hurt)
 
 
 def _add(hurt: dict[str, _Hurt], finding: Finding, scope: str, functions: Sequence[str], view: ClusterView) -> None:
@@ -131,19 +131,23 @@ def _add_place(hurt: dict[str, _Hurt], place: tuple[str, int], functions: Sequen
             found.clients = {**(found.clients or {}), **dict.fromkeys(held.known)}
 
 
-def _impact(function: str, found: _Hurt) -> Impact:
-    named = found.partitions and not found.led
-    places = sorted(found.partitions)
+def _impact(function: str, found: _Hurt, view: ClusterView) -> Impact:
+    places = sorted(place for place in found.partitions if _leader(view, place) not in found.led)  # those are counted
     topics = [*dict.fromkeys(clean(topic) for topic, _ in places)]
     return Impact(
         function=function,
-        topics=tuple(topics[:MOST_NAMES]) if named else None,
-        partitions=tuple(f"{clean(topic)}-{number}" for topic, number in places[:MOST_NAMES]) if named else None,
+        topics=tuple(topics[:MOST_NAMES]) if places else None,
+        partitions=tuple(f"{clean(topic)}-{number}" for topic, number in places[:MOST_NAMES]) if places else None,
         groups=None if found.groups is None else tuple(map(clean, [*found.groups][:MOST_NAMES])),
         clients=None if found.clients is None else tuple(map(clean, [*found.clients][:MOST_NAMES])),
         number=len(places) + sum(found.led.values()) or None,
         leaders=tuple(sorted(found.led)),
     )
+
+
+def _leader(view: ClusterView, place: tuple[str, int]) -> int | None:
+    state = view.partitions.state(*place)
+    return state.leader if state else None
 
 
 _FAILS = {
@@ -167,15 +171,36 @@ def who_is_hurt(found: Sequence[Impact]) -> str:
     return " ".join(f"{start_upper(sentence)}." for sentence in sentences)
 
 
-def _of_partitions(found: Iterable[Impact]) -> Iterator[str]:
-    by_place: dict[tuple[int | None, tuple[str, ...] | None], list[Impact]] = {}
+@dataclass(frozen=True, kw_only=True)
+class _Part:
+    """Partitions that fail alike: by name, and a number of others, which these brokers lead."""
+
+    names: tuple[str, ...] = ()
+    others: int = 0
+    leaders: tuple[int, ...] = ()
+
+
+def _part(impact: Impact) -> _Part:
+    names = impact.partitions or ()
+    return _Part(names=names, others=(impact.number or 0) - len(names), leaders=impact.leaders)
+
+
+def _of_partitions(found: Sequence[Impact]) -> Iterator[str]:
+    """Yield a sentence for each set of functions that fail: of the partitions where exactly those do, if all have names."""
+    cut = any(part.others and not part.leaders for part in map(_part, found))
+    fails: dict[_Part, list[str]] = {}
     for impact in found:
-        by_place.setdefault((impact.number, impact.partitions), []).append(impact)
-    for same in by_place.values():
-        functions = tuple(impact.function for impact in same)
+        whole = _part(impact)
+        each = [_Part(names=(name,)) for name in whole.names]
+        for part in [whole] if cut else [*each, *([replace(whole, names=())] if whole.others else [])]:
+            fails.setdefault(part, []).append(impact.function)
+    alike: dict[tuple[str, ...], list[_Part]] = {}
+    for part, functions in fails.items():
         of_clients = tuple(function for function in functions if function in {"produce_acks_all", "produce", "consume"})
-        if what := _FAILS.get(of_clients or functions):  # where clients fail, that replicas do not follow is no news
-            yield f"{what} {_places(same[0])}"
+        alike.setdefault(of_clients or tuple(functions), []).append(part)
+    for failing, what in _FAILS.items():  # where clients fail, that replicas do not follow is no news
+        if failing in alike:
+            yield f"{what} {_places(alike[failing])}"
 
 
 def _of_names(found: Iterable[Impact]) -> Iterator[str]:
@@ -184,16 +209,26 @@ def _of_names(found: Iterable[Impact]) -> Iterator[str]:
             one, unknown, cannot = _NAMED_ONES[impact.function]
             names = impact.groups if impact.function == "commit_offsets" else impact.clients
             known = "" if names is None else f"{one}{'' if len(names) == 1 else 's'} {listing(names, _NAMED)}"
-            whose = f"whose coordinator is {brokers(impact.leaders)}" if impact.leaders else f"of {_places(impact)}"
+            whose = f"whose coordinator is {brokers(impact.leaders)}" if impact.leaders else f"of {_places([_part(impact)])}"
             yield f"{known or f'{unknown} {whose}'} {cannot}"
 
 
-def _places(impact: Impact) -> str:
-    number = counted(impact.number or 0, "partition")
-    if not impact.topics or not impact.partitions:
-        whose = f" that {brokers(impact.leaders)} {'leads' if len(impact.leaders) == 1 else 'lead'}" if impact.leaders else ""
-        return f"{number}{whose}"
-    if len(impact.partitions) == 1:
-        return impact.partitions[0]
-    of = f"topic {impact.topics[0]}" if len(impact.topics) == 1 else counted(len(impact.topics), "topic")
-    return f"{number} of {of}" + (f": {listing(impact.topics, _NAMED)}" if len(impact.topics) > 1 else "")
+def _places(parts: Sequence[_Part]) -> str:
+    led = [f"{counted(part.others, 'partition')} that {_lead(part.leaders)}" for part in parts if part.leaders]
+    names = [name for part in parts for name in part.names]
+    unnamed = sum(part.others for part in parts if not part.leaders)
+    return ", and ".join([*([_named(names, len(names) + unnamed)] if names or unnamed else []), *led])
+
+
+def _lead(leaders: Sequence[int]) -> str:
+    return f"{brokers(leaders)} {'leads' if len(leaders) == 1 else 'lead'}"
+
+
+def _named(names: Sequence[str], number: int) -> str:
+    topics = [*dict.fromkeys(name.rpartition("-")[0] for name in names)]
+    if number == len(names) and (number == 1 or (number <= _NAMED and len(topics) > 1)):
+        return listing(names, _NAMED)
+    if not topics:
+        return counted(number, "partition")
+    of = f"topic {topics[0]}" if len(topics) == 1 else counted(len(topics), "topic")
+    return f"{counted(number, 'partition')} of {of}" + (f": {listing(topics, _NAMED)}" if len(topics) > 1 else "")

@@ -92,7 +92,9 @@ def questions(document: Report) -> list[OpenQuestion]:
     one_line = {clean_prose(read.needs or "") for read in document.coverage.unknown if untrusted_host(read)}
     for read in document.coverage.unknown:
         need = needs.setdefault(trust if untrusted_host(read) else clean(read.needs or "").rstrip("."), _MissingReads())
-        operations = need.reads.setdefault((observer_name(read.observer), clean(read.error, 300)), [])
+        is_known = read.broker is not None and read.observer.startswith("broker@")  # by who had the address before
+        name = f"broker {read.broker}" if is_known else observer_name(read.observer)
+        operations = need.reads.setdefault((name, clean(read.error, 300)), [])
         operations.append(clean(read.operation))
         need.brokers.add(read.broker)
         need.kinds.add((read.operation, read.kind))

@@ -45,6 +45,18 @@ def test_the_worst_loss_comes_first_with_what_raises_the_margin():
     ]
 
 
+def test_what_has_no_leader_already_is_counted_apart():
+    alone = {"replicas": [2], "isr": [2], "leader": 2}
+    orders = {"partitions": {0: alone, 1: {"replicas": [0], "isr": [0], "leader": -1}}}
+    document, _ = document_of({"topics": {"payments": {"partitions": {0: alone}}, "orders": orders}})
+    found = document["next_failure"]
+    assert found["sentence"].startswith("The worst single loss is broker 2: 2 partitions of 2 topics would have no leader")
+    assert found["sentence"].endswith("; 1 partition has no leader already")
+    assert found["raises_margin"][-1]["text"] == (
+        "Add replicas to 2 partitions that this loss stops, of orders first: what they have is in sync"
+    )
+
+
 def test_a_healthy_cluster_is_one_sentence():
     document, _ = document_of({"topics": {"payments": {"partitions": {0: {"replicas": [0, 1, 2], "isr": [0, 1, 2]}}}}})
     found = document["next_failure"]
@@ -192,7 +204,8 @@ def test_a_loss_that_is_not_safe_is_listed_beside_those_that_are_not_decided():
 
 def test_losses_with_the_same_numbers_share_a_row_and_all_that_are_left_out_are_counted():
     alike = rows_of(**{f"broker_{n}": (False, 2) for n in range(30)}, **{f"rack_{n}": (False, 2) for n in "ab"})
-    assert [row[0] for row in next_failure.shown_losses(part_of(NextFailure, alike)).unsafe] == ["Brokers 0-29", "Racks a, b"]
+    rows = next_failure.shown_losses(part_of(NextFailure, alike)).unsafe
+    assert [row[0] for row in rows] == ["Each of brokers 0-29", "Each of racks a, b"]
     assert next_failure.shown_losses(part_of(NextFailure, alike)).left_out == 0
     each = rows_of(**{f"broker_{n}": (False, n // 2) for n in range(30)})
     shown = next_failure.shown_losses(part_of(NextFailure, each))
@@ -204,12 +217,12 @@ def test_a_name_that_makes_the_table_too_wide_has_its_own_line():
     section = rows_of(**{f"broker_{n}": (False, 2) for n in range(0, 200, 2)})
     narrow, wide = ([*next_failure.next_failure_lines(part_of(NextFailure, section), width)][1:] for width in (60, 100))
     assert wide == [
-        "    without                state     offline  refuse acks=all  one copy",
-        "    Brokers 0 … 198 (100)  not safe  2        0                0",
+        "    without                        state     offline  refuse acks=all  one copy",
+        "    Each of brokers 0 … 198 (100)  not safe  2        0                0",
     ]
     assert narrow == [
         "    without  state     offline  refuse acks=all  one copy",
-        "    Brokers 0 … 198 (100)",
+        "    Each of brokers 0 … 198 (100)",
         "             not safe  2        0                0",
     ]
 

@@ -31,6 +31,9 @@ def source_not_collected(view: ClusterView) -> Judgements:
             yield view.judge(resource, Status.UNKNOWN, {**evidence, **failed_texts(failed)})
             continue
         part = "returned no view" if resource in silent else "returned only a part"
+        answered = [read for read in asked if read.outcome != "failed" or read.failure in _JUDGED_ELSEWHERE]
+        if resource != "cluster" and answered and all(map(_is_file, answered)) and not all(map(_is_file, failed)):
+            part = "gave no answer, and only its files were read"
         evidence |= {"gave": "returned nothing" if len(failed) == len(asked) else part, **failed_texts(failed)}
         evidence |= _accepted_elsewhere(view, resource, failed)
         settled = view.samples[1] is not None and view.reads.failed_before(failed)
@@ -45,6 +48,10 @@ def source_not_collected(view: ClusterView) -> Judgements:
             yield view.judge(resource, Status.FAIL, evidence, severity=Severity.LOW)
         else:
             yield view.judge(resource, Status.FAIL, evidence)
+
+
+def _is_file(read: SourceRead) -> bool:
+    return read.observer.startswith(("logs:", "properties:"))
 
 
 def _without_listener(view: ClusterView, resource: str, failed: Sequence[SourceRead]) -> tuple[int, str] | None:

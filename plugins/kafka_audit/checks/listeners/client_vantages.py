@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from kafka_audit.checks.incident import Case, evidence_of_edges
-from kafka_audit.faults.serve_edges import EDGE_LAYERS, NETWORK, WORKS, ServeEdge
+from kafka_audit.faults.serve_edges import BROKEN, EDGE_LAYERS, NETWORK, WORKS, ServeEdge
 from kafka_audit.model.cluster import WORKER
 from kafka_audit.model.finding import Evidence
 from kafka_audit.model.read_failure import ReadFailure
@@ -53,7 +53,17 @@ class Reach:
 
     def tally(self) -> str:
         """Return `2 of 3` endpoints that fail from the worst vantage."""
-        return f"{len(self.worst_broken)} of {len(self.edges[self.worst[0]])}" if self.worst else ""
+        return self._share(self.worst[0]) if self.worst else ""
+
+    def _share(self, vantage: str) -> str:
+        return f"{self._failing(vantage)} of {len(self.edges[vantage])}"
+
+    def _failing(self, vantage: str) -> int:
+        """Return how many endpoints fail at these layers from a vantage, those of other faults among them."""
+        own = self.broken[vantage]
+        layers = {edge.failed_at for edge in own}
+        alike = {edge.endpoint for edge in self.edges[vantage] if edge.state == BROKEN and edge.failed_at in layers}
+        return len(alike | {edge.endpoint for edge in own})
 
     def everything_fails(self) -> bool:
         """Return whether nothing at all is reached from the worst vantages."""
@@ -65,7 +75,7 @@ class Reach:
             "where": self.where(),
             "where_short": self.where(20),
             "tally": self.tally(),
-            "failed": len(self.worst_broken),
+            "failed": self._failing(self.worst[0]) if self.worst else 0,
             "only_api": self.layers() == ("api",),
             "everything_fails": self.everything_fails(),
             "is_elsewhere": self.everything_fails() and WORKER not in self.worst and {*self.layers()} <= {*NETWORK},
@@ -81,7 +91,7 @@ class Reach:
         broken = self.broken
         order = sorted((v for v, own in broken.items() if own), key=lambda v: (v not in self.worst, -len(broken[v]), v))
         reported = [
-            f"from {clean(v, 40)} {len(broken[v])} of {len(self.edges[v])} {'fails' if len(broken[v]) == 1 else 'fail'}"
+            f"from {clean(v, 40)} {self._share(v)} {'fails' if self._failing(v) == 1 else 'fail'}"
             f" ({', '.join(_stops(broken[v]))})"
             for v in order
         ]

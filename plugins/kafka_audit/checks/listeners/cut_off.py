@@ -19,7 +19,7 @@ from kafka_audit.checks.incident import (
     in_partitions_of,
 )
 from kafka_audit.checks.listeners.new_listener import new_listener
-from kafka_audit.checks.listeners.right_address import is_wrong, right_addresses, worked_before
+from kafka_audit.checks.listeners.right_address import right_addresses, worked_before, wrong_endpoints
 from kafka_audit.checks.repair import advertise, connect_commands, prove
 from kafka_audit.cluster.answers.reads import addresses_of
 from kafka_audit.cluster.listeners.endpoints import AdvertisedEndpoint
@@ -191,7 +191,7 @@ def sets_the_limit(case: Case, symptom: Finding) -> bool:
 
 def reads_at_the_address(case: Case, symptom: Finding) -> bool:
     """Explain reads of the broker that failed at the very address: another program answers there, or no probe reaches it."""
-    places = {(endpoint.host, endpoint.port) for endpoint in case.endpoints}
+    places = {(endpoint.host, endpoint.port) for endpoint in _ends(case)}
     names = {endpoint.resource for endpoint in case.endpoints}
     missed = {one.resource.name for one in case.findings if one.code == "KA301" and one.status is Status.FAIL}
     return (
@@ -295,7 +295,7 @@ def _registered(case: Case) -> Iterable[Evidence]:
     if not case.view.zookeeper_read:
         return
     by_listener: dict[str, list[AdvertisedEndpoint]] = defaultdict(list)
-    for endpoint in case.endpoints:
+    for endpoint in _ends(case):
         by_listener[endpoint.listener].append(endpoint)
     for listener, ends in by_listener.items():
         single = len(ends) == 1
@@ -385,20 +385,20 @@ def _repair(case: Case) -> dict[str, Any]:
     endpoint = next(iter(case.endpoints), None)
     own = endpoint and case.view.settings.get(endpoint.broker_id, "inter.broker.listener.name").value
     named = {source for root in case.roots if root.confidence is Confidence.MEASURED for source in root.numbers("from")}
-    also = named - set(case.sources)
+    also = named - set(case.sources) - set(case.brokers)
     reach = {source for root in case.roots for source in root.numbers("open")} - {*also, *case.sources}
-    wrong = tuple(end for end in case.endpoints if is_wrong(case, end))
+    wrong = wrong_endpoints(case)
     return {
         "wrong": tuple(end.address for end in wrong),
         "right": tuple(right_addresses(case).values()),
         "good": _known_good(case),
         "way_back": any(edge.stop and edge.stop.failure is ReadFailure.TIMEOUT for edge in edges_behind(case, case.roots)),
         "see": tuple(_see(case)),
-        "repaired": tuple(line for end in case.endpoints[:5] for line in advertise(case, (end, _repaired(case, end)))),
+        "repaired": tuple(_repaired(case)),
         "named_brokers": tuple(case.view.named_brokers),
         "existing": own if endpoint and own and len(case.view.endpoints.of(endpoint.broker_id)) > 1 else "",
         "tls": endpoint is not None and endpoint.protocol in TLS,
-        "new_listener": new_listener(case.view, endpoint, _repaired(case, endpoint) if endpoint in wrong else None)
+        "new_listener": new_listener(case.view, endpoint, {end.listener: _instead(case, end) for end in wrong})
         if endpoint
         else (),
         "also": tuple(also) if case.by_controller else (),
@@ -483,6 +483,18 @@ def _log_line(case: Case, controller: int, endpoint: AdvertisedEndpoint) -> Comm
     return command("grep -F {line} controller.log | tail -3", line=line)
 
 
-def _repaired(case: Case, broken: AdvertisedEndpoint) -> str:
+def _repaired(case: Case) -> Iterator[Line]:
+    """Yield the setting of each broker, every wrong address in it replaced: another one would take a second restart."""
+    for broker in case.brokers[:5]:
+        if own := [(end, _instead(case, end)) for end in _ends(case) if end.broker_id == broker]:
+            yield from advertise(case, *own)
+
+
+def _ends(case: Case) -> list[AdvertisedEndpoint]:
+    """Return the endpoints of a case, and those that the same setting gets wrong."""
+    return sorted({*case.endpoints, *wrong_endpoints(case)})
+
+
+def _instead(case: Case, broken: AdvertisedEndpoint) -> str:
     right = right_addresses(case).get(broken) or worked_before(case, broken)
     return right or f"ADDRESS_FOR_CLIENTS_AND_BROKERS:{broken.port}"

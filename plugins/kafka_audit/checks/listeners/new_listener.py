@@ -17,10 +17,10 @@ _AS_NOW = "AS_IT_IS_NOW"
 _EVERY_HOST = frozenset({"0.0.0.0", "localhost", "127.0.0.1", "::", "::1"})  # noqa: S104 -- compared, not bound
 
 
-def new_listener(view: ClusterView, broken: AdvertisedEndpoint, instead: str | None = None) -> tuple[Line, ...]:
+def new_listener(view: ClusterView, broken: AdvertisedEndpoint, instead: Mapping[str, str]) -> tuple[Line, ...]:
     """Return what to add to the file of the broker that advertises an endpoint, for a first and a second rolling restart.
 
-    `instead` is what clients get as address of the endpoint, where what it advertises is wrong for them, too.
+    `instead` is what clients get as address, by listener, where what the broker advertises is wrong for them, too.
     """
     return tuple(_NewListener(view, broken, instead).lines())
 
@@ -28,7 +28,7 @@ def new_listener(view: ClusterView, broken: AdvertisedEndpoint, instead: str | N
 class _NewListener:
     """A listener as the inter-broker listener that an endpoint is of, with another name, port and address."""
 
-    def __init__(self, view: ClusterView, broken: AdvertisedEndpoint, instead: str | None) -> None:
+    def __init__(self, view: ClusterView, broken: AdvertisedEndpoint, instead: Mapping[str, str]) -> None:
         self._view, self._broken, self._broker, self._instead = view, broken, broken.broker_id, instead
         self._present = view.endpoints.of(broken.broker_id)
         self._controllers = tuple(filter(None, (self._known(CONTROLLERS) or "").replace(" ", "").split(",")))
@@ -62,11 +62,9 @@ class _NewListener:
 
     def _advertised(self) -> str:
         if (value := self._known(KEY)) is not None:
-            own, right = self._broken.listener, f"{self._broken.listener}://{self._instead}"
-            return ",".join(right if self._instead and name == own else part for name, part in parts(value))
-        listed = {endpoint.listener: f"{endpoint.listener}://{endpoint.address}" for endpoint in self._present}
-        if self._instead:
-            listed[self._broken.listener] = f"{self._broken.listener}://{self._instead}"
+            return ",".join(f"{name}://{self._instead[name]}" if name in self._instead else part for name, part in parts(value))
+        ends = {endpoint.listener: endpoint.address for endpoint in self._present} | {**self._instead}
+        listed = {name: f"{name}://{address}" for name, address in ends.items()}
         names = [*listed]
         if self._view.kraft:
             bound = {INSTEAD: self._known(INSTEAD), CONTROLLERS: self._known(CONTROLLERS)}

@@ -8,15 +8,28 @@ from kafka_audit.compare.addresses import address_text, canonical_text
 from kafka_audit.compare.host_kinds import means_itself
 from kafka_audit.compare.listener_names import same_listener
 from kafka_audit.model.addresses.advertised_listeners import INSTEAD, entries
+from kafka_audit.model.finding import Finding
 from kafka_audit.model.read_failure import ReadFailure
 from kafka_audit.model.text import is_plain_word
 
 
 def right_addresses(case: Case) -> dict[AdvertisedEndpoint, str]:
     """Return it for each wrong endpoint of a case, where it is known: what worked before, else what is bound."""
-    wrong = (endpoint for endpoint in case.endpoints if is_wrong(case, endpoint))
-    found = ((endpoint, worked_before(case, endpoint) or _instead(case.view, endpoint)) for endpoint in wrong)
+    found = ((endpoint, worked_before(case, endpoint) or _instead(case.view, endpoint)) for endpoint in wrong_endpoints(case))
     return {endpoint: address for endpoint, address in found if address}
+
+
+def wrong_endpoints(case: Case) -> tuple[AdvertisedEndpoint, ...]:
+    """Return every wrong endpoint of the brokers of which a case names one: they are in one setting, which is corrected once."""
+    named = {endpoint.broker_id for endpoint in case.endpoints if is_wrong(case, endpoint)}
+    return tuple(other for broker in sorted(named) for other in case.view.endpoints.of(broker) if is_wrong(case, other))
+
+
+def in_the_same_setting(case: Case, symptom: Finding) -> bool:
+    """Explain another listener of the case's brokers whose address is wrong too: one setting has both."""
+    other = case.view.endpoints.by_resource.get(symptom.resource.name)
+    own = (endpoint for endpoint in case.endpoints if other and endpoint.broker_id == other.broker_id)
+    return other is not None and any(is_wrong(case, endpoint) for endpoint in own) and is_wrong(case, other)
 
 
 def is_wrong(case: Case, endpoint: AdvertisedEndpoint) -> bool:

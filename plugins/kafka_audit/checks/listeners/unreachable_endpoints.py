@@ -12,6 +12,7 @@ from kafka_audit.checks.repair import advertise, connect_commands, handshake_com
 from kafka_audit.cluster.listeners.endpoints import AdvertisedEndpoint
 from kafka_audit.compare.host_kinds import inside_of, means_itself
 from kafka_audit.faults.serve_edges import NETWORK
+from kafka_audit.model.cluster import WORKER
 from kafka_audit.model.commands import Line
 from kafka_audit.model.finding import Evidence, Finding
 from kafka_audit.model.read_failure import ReadFailure
@@ -66,6 +67,8 @@ def exposed_endpoints(case: Case) -> StoryFacts:
         "means_own_host": means_own_host,
         "addresses": tuple(endpoint.address for endpoint in case.endpoints[:2]) if means_own_host else (),
         "layers": reach.layers(),
+        "here": (WORKER,) if reach.worst == (WORKER,) else (),
+        "there": reach.worst[:1] if WORKER not in reach.worst else (),
         "refused": bool(broken) and all(edge.stop is not None and edge.stop.failure is ReadFailure.REFUSED for edge in broken),
         "led": case.view.partitions.led_by(case.brokers),
         "partitions": case.view.partitions.count.partitions,

@@ -4,7 +4,7 @@ from typing import Any
 
 from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
 from kafka_audit.checks.incident import Case, StoryFacts
-from kafka_audit.checks.repair import last_in_sync
+from kafka_audit.checks.repair import last_in_sync, single_copies
 from kafka_audit.cluster.held_up_by import all_waiting_known, waiting_for
 from kafka_audit.cluster.processes import Process, Processes, ProcessState
 from kafka_audit.model.commands import command, remark
@@ -95,6 +95,7 @@ def how_it_went(case: Case) -> StoryFacts:
         "loop": f"{counted(loops[0][0], 'start')} within {loops[0][1]} s" if loops else "",
         "log_steps": tuple(_steps(first)),
         "start": last_in_sync(case, them) if any(waiting_for(view, process.node) for process in found) else (),
+        "alone": single_copies(case),
         "leaderless": len(frozenset().union(*(waiting_for(view, process.node) for process in found))),
         "spare": next((other.text("spare") for other in case.explained if other.code == "KA209"), ""),
         "after": _comes_first(case) if first.node not in view.controller_nodes else "",

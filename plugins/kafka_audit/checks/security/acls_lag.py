@@ -28,7 +28,8 @@ def acls_lag(view: ClusterView) -> Judgements:
         pairs = [(holders.get("zookeeper"), holders.get(f"broker:{broker}")) for holders in (now, before)]
         theirs, own_holder = pairs[0]
         if theirs is None or own_holder is None:
-            needs = "read on /kafka-acl in ZooKeeper" if theirs is None else "Describe on Cluster"
+            right = "Describe on Cluster" if view.reads.answered(broker) else f"an answer from broker {broker}"
+            needs = "read on /kafka-acl in ZooKeeper" if theirs is None else right
             details = evidence | {"error": f"{'ZooKeeper' if theirs is None else 'its'} ACLs were not read", "needs": needs}
             yield view.judge(resource, Status.UNKNOWN, details)
         elif theirs.acls_digest == own_holder.acls_digest:

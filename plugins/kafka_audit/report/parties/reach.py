@@ -20,7 +20,7 @@ _ROWS = 20
 _NARROWEST = 24
 """The smallest width of the last column next to the others."""
 
-_NOT_TRIED = "-"
+_NOT_TRIED, _OPEN = "-", "nothing"
 
 
 def build_reach(view: ClusterView) -> tuple[ReachRow, ...]:
@@ -76,7 +76,7 @@ def reach_lines(rows: Sequence[ReachRow], width: int) -> list[str]:
     for group in order[:_ROWS]:
         first = group[0]
         counts = [_NOT_TRIED if layer not in first.layers else "{} of {}".format(*first.layers[layer]) for layer in layers]
-        table.append([_places(group), clean(first.listener, 24), *counts, "; ".join(map(_stop, first.stops)) or "nothing"])
+        table.append([_places(group), clean(first.listener, 24), *counts, "; ".join(map(_stop, first.stops)) or _OPEN])
     widths = [max(map(len, column)) for column in zip(*(cells[:-1] for cells in table), strict=True)]
     fits = sum(widths) + 2 * (len(widths) - 1) <= width
     lines = _aligned(table, widths, width) if fits else _paragraphs(table, width)
@@ -100,9 +100,14 @@ def _paragraphs(table: Sequence[Sequence[str]], width: int) -> Iterator[str]:
     for places, listener, *counts, stops in rows:
         yield from wrap(f"from {places}, listener {listener}", width, "", "    ")
         tried = [unbroken(f"{layer} {count}") for layer, count in zip(layers, counts, strict=True) if count != _NOT_TRIED]
-        others = [layer for layer, count in zip(layers, counts, strict=True) if count == _NOT_TRIED]
+        beyond = dict(zip(layers, counts, strict=True)).get("api", _NOT_TRIED) != _NOT_TRIED  # it has no TLS, or no login
+        others = [
+            layer
+            for layer, count in zip(layers, counts, strict=True)
+            if count == _NOT_TRIED and not (beyond and layer in {"tls", "sasl"})
+        ]
         yield from wrap(", ".join([*tried, *([f"not tried: {', '.join(others)}"] if others else [])]), width, "    ", "    ")
-        yield from wrap(f"{last} {stops}", width, "    ", "    ")
+        yield from wrap("all open" if stops == _OPEN else f"{last} {stops}", width, "    ", "    ")
 
 
 def _places(group: Sequence[ReachRow]) -> str:

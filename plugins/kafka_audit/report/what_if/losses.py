@@ -128,13 +128,13 @@ def ways_with_commands(found: Answer, view: ClusterView) -> Sequence[tuple[str, 
 
 
 def _said(way: Way) -> str:
-    number, has = way.number, "it has" if len(way.brokers) == 1 else "they have"
+    number, has, first = way.number, "it has" if len(way.brokers) == 1 else "they have", clean(way.topic)
     return {
         ways.START: f"Start {brokers(way.brokers)}: {has} copies of {number} that a loss stops",
         ways.REJOIN: f"See why {brokers(way.brokers)} can run without a registration: {has} copies of {number} that a loss stops",
         ways.WAIT: f"Bring {brokers(way.brokers)} back in sync in {number}: wait for a catch-up, or repair what prevents it",
         ways.REACH: f"Repair the connections to {brokers(way.brokers)}: {number} would need them",
-        ways.MORE_REPLICAS: f"Add replicas to {number}: all that exist are in sync",
+        ways.MORE_REPLICAS: f"Add replicas to {number} that this loss stops, of {first} first: what they have is in sync",
         ways.FEWER_AT_ONCE: f"Stop fewer at once: {number} lose{'s' if way.partitions == 1 else ''} too many copies together",
     }[way.kind]
 

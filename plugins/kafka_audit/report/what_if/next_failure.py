@@ -70,6 +70,7 @@ def _sentence(found: Sequence[Answer], worst: Answer, unread: Sequence[str]) -> 
     undecided = sum(answer.safe is None for answer in found)
     if worst.safe is False:
         unsafe = sum(answer.safe is False for answer in found)
+        gone = worst.already.get(topics.OFFLINE, topics.NONE).partitions
         counts = (
             [f"{unsafe} of {counted(len(found), 'loss', 'losses')} {'is' if unsafe == 1 else 'are'} not safe"]
             if unsafe > 1 or undecided
@@ -77,6 +78,7 @@ def _sentence(found: Sequence[Answer], worst: Answer, unread: Sequence[str]) -> 
         )
         counts += [f"{undecided} {'is' if undecided == 1 else 'are'} not decided"] if undecided else []
         others = f" ({', '.join(counts)})" if counts else ""
+        others += f"; {counted(gone, 'partition')} {'has' if gone == 1 else 'have'} no leader already" if gone else ""
         return f"The worst single loss is {losses.parties_lost(worst.loss.names)}: {losses.reasons_of(worst)}{others}"
     if undecided or unread:
         whether = f"It is not known for {undecided} of {len(found)} single losses whether they stop anything"
@@ -121,7 +123,7 @@ def shown_losses(document: NextFailure) -> ShownLosses:
     return ShownLosses(
         unsafe=tuple(_cells(group) for group in groups[:_ROWS]),
         left_out=sum(map(len, groups[_ROWS:])),
-        undecided=tuple(_cells(group) for group in _alike(undecided)[:_ROWS]),
+        undecided=tuple(_cells(group, each="") for group in _alike(undecided)[:_ROWS]),
         undecided_losses=len(undecided),
     )
 
@@ -139,12 +141,12 @@ def _alike(rows: Sequence[SingleLoss]) -> list[list[SingleLoss]]:
     return list(groups.values())
 
 
-def _cells(group: Sequence[SingleLoss]) -> tuple[str, ...]:
+def _cells(group: Sequence[SingleLoss], each: str = "each of ") -> tuple[str, ...]:
     kind, _, _ = group[0].loss.partition(":")
     names = [row.loss.partition(":")[2] for row in group]
     ids = [int(name) if name.isdecimal() and name.isascii() else name for name in names]
-    who = f"{start_upper(kind)}{'' if len(group) == 1 else 's'} {short(ids)}"
-    return who, *_loss_cells(group[0])
+    who = kind if len(group) == 1 else f"{each}{kind}s"
+    return f"{start_upper(who)} {short(ids)}", *_loss_cells(group[0])
 
 
 def undecided_names(shown: ShownLosses) -> str:
