@@ -50,14 +50,13 @@ from kafka_audit.clients.zookeeper.session import Session
 from kafka_audit.collect.brokers import (
     acls,
     broker_view,
-    disks,
+    configs,
     leader_questions,
     list_offsets,
     log_dirs,
     metadata,
     quorum,
     scram_users,
-    topic_configs,
 )
 from kafka_audit.collect.brokers.consumer_groups import GroupReads
 from kafka_audit.collect.brokers.views import ViewBook
@@ -199,7 +198,7 @@ def wire_log_dirs(data):
         )
         names, lengths, partitions = ours.held()
         assert [*zip(np.repeat([name.encode() for name in names], lengths).tolist(), partitions.tolist(), strict=True)] == stays
-    book = disks.DiskBook()
+    book = log_dirs.DiskBook()
     book.large(filter(None, book.add(found.log_dirs, Budget())))
 
 
@@ -256,7 +255,7 @@ def wire_scram_users(data):
 
 @_reader(ReadError)
 def wire_topic_configs(data):
-    settings = topic_configs.ask_topic_configs(Talk(32, data[0] % 5 if data else 0, data[1:]), _HERE, ["orders", "payments"])
+    settings = configs.ask_topic_configs(Talk(32, data[0] % 5 if data else 0, data[1:]), _HERE, ["orders", "payments"])
     _stored(parquet.rows_of(TopicConfig, settings))
 
 
