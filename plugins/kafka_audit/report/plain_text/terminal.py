@@ -44,6 +44,9 @@ _ALIKE = 3
 _QUESTIONS = 4
 """Things that are needed to know more, which a page names that is not `full`."""
 
+_LONGEST_ID = 10
+"""Digits of the id of a node."""
+
 _SHORT = 5
 """Lines of evidence and codes of findings that a page shows which is not `full`."""
 
@@ -103,6 +106,19 @@ def incidents_in_brief(document: Report, *, width: int) -> str:
     """Return every incident with since when, who is hurt and what to do first, for a log; "" where there is none."""
     page = _AuditPage(document, max(width, 60), Paint(on=False), full=False)
     return "\n".join(page.in_brief(document.incidents))
+
+
+def _node(finding: ReportedFinding) -> tuple[str, int] | None:
+    """Return the kind and the id of the broker or controller that a finding is at; None where it is elsewhere."""
+    kind, _, name = finding.resource.name.partition("/")
+    number = name.partition("/")[0]
+    return (kind, int(number)) if kind in {"broker", "controller"} and number.isdecimal() and len(number) <= _LONGEST_ID else None
+
+
+def _are_alike(group: Sequence[ReportedFinding]) -> bool:
+    """Return whether findings at nodes say the same but for the id."""
+    nodes = [_node(finding) for finding in group]
+    return None not in nodes and len({without_id(f.message, node[1]) for f, node in zip(group, nodes, strict=True) if node}) == 1
 
 
 class _AuditPage:
@@ -326,8 +342,7 @@ class _AuditPage:
         for finding in self.alone:
             by_code.setdefault((finding.severity, finding.code), []).append(finding)
         for (severity, code), group in list(by_code.items())[: None if self.most is None else 2 * self.most]:
-            alike = len({without_id(f.message, f.resource.name.rpartition("/")[2]) for f in group}) == 1
-            shown = group if self.most is None or (len(group) <= _ALIKE and not alike) else group[:1]
+            shown = group if self.most is None or (len(group) <= _ALIKE and not _are_alike(group)) else group[:1]
             for finding in shown:
                 place = clean(finding.resource.name)
                 text = f"{code} {LIFECYCLE[finding.lifecycle]}  {place}: {our_line(finding.message, 1000)}"
@@ -343,12 +358,11 @@ class _AuditPage:
 
     def places(self, group: Sequence[ReportedFinding]) -> str:
         """Return at which other brokers or controllers a check fails alike; "" where it is about something else."""
-        found = [Resource.of(finding.resource.name) for finding in group]
-        for kind, names in (("broker", [one.broker for one in found]), ("controller", [one.controller for one in found])):
-            ids = {int(name) for name in names if name is not None and str(name).isdecimal()}
-            if ids and len(ids) == len(found):
-                return f": {kind}{'s' * (len(ids) > 1)} {ranges(ids)}"
-        return ""
+        nodes = {node for finding in group if (node := _node(finding)) is not None}
+        kinds = {kind for kind, _ in nodes}
+        if len(kinds) != 1 or any(_node(finding) is None for finding in group):
+            return ""
+        return f": {kinds.pop()}{'s' * (len(nodes) > 1)} {ranges(number for _, number in nodes)}"
 
     def labelled(self, severity: str, text: str) -> Iterator[str]:
         lines = list(wrap(text, self.width, severity.ljust(len(_INDENT)), _INDENT))
