@@ -9,7 +9,7 @@ from kafka_audit.checks import catalogue
 from kafka_audit.checks.run import judge
 from kafka_audit.model.finding import Status
 
-QUORUM = {"KA213", "KA215", "KA222", "KA223", "KA704"}
+QUORUM = {"KA213", "KA215", "KA222", "KA223", "KA704", "KA724"}
 """Checks of the quorum and of what controllers decide, which read the files of all its nodes."""
 
 AUTHORIZER = "org.apache.kafka.metadata.authorizer.StandardAuthorizer"

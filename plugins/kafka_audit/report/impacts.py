@@ -172,7 +172,7 @@ def who_is_hurt(found: Sequence[Impact]) -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
-class _Part:
+class _FailingAlike:
     """Partitions that fail alike: by name, and a number of others, which these brokers lead."""
 
     names: tuple[str, ...] = ()
@@ -180,21 +180,21 @@ class _Part:
     leaders: tuple[int, ...] = ()
 
 
-def _part(impact: Impact) -> _Part:
+def _part(impact: Impact) -> _FailingAlike:
     names = impact.partitions or ()
-    return _Part(names=names, others=(impact.number or 0) - len(names), leaders=impact.leaders)
+    return _FailingAlike(names=names, others=(impact.number or 0) - len(names), leaders=impact.leaders)
 
 
 def _of_partitions(found: Sequence[Impact]) -> Iterator[str]:
     """Yield a sentence for each set of functions that fail: of the partitions where exactly those do, if all have names."""
     cut = any(part.others and not part.leaders for part in map(_part, found))
-    fails: dict[_Part, list[str]] = {}
+    fails: dict[_FailingAlike, list[str]] = {}
     for impact in found:
         whole = _part(impact)
-        each = [_Part(names=(name,)) for name in whole.names]
+        each = [_FailingAlike(names=(name,)) for name in whole.names]
         for part in [whole] if cut else [*each, *([replace(whole, names=())] if whole.others else [])]:
             fails.setdefault(part, []).append(impact.function)
-    alike: dict[tuple[str, ...], list[_Part]] = {}
+    alike: dict[tuple[str, ...], list[_FailingAlike]] = {}
     for part, functions in fails.items():
         of_clients = tuple(function for function in functions if function in {"produce_acks_all", "produce", "consume"})
         alike.setdefault(of_clients or tuple(functions), []).append(part)
@@ -213,7 +213,7 @@ def _of_names(found: Iterable[Impact]) -> Iterator[str]:
             yield f"{known or f'{unknown} {whose}'} {cannot}"
 
 
-def _places(parts: Sequence[_Part]) -> str:
+def _places(parts: Sequence[_FailingAlike]) -> str:
     led = [f"{counted(part.others, 'partition')} that {_lead(part.leaders)}" for part in parts if part.leaders]
     names = [name for part in parts for name in part.names]
     unnamed = sum(part.others for part in parts if not part.leaders)
