@@ -106,8 +106,8 @@ def command_to_see(incident: ReportedIncident) -> str:
 
 
 def step_without_command(incident: ReportedIncident) -> str:
-    """Return what the first step of an incident says that no command shows, "" for another: some causes are in files alone."""
-    first = next((step for step in incident.remediation if step.kind != "do_not"), None)
+    """Return the first repair of an incident that no command shows, "" for another: some causes are in files alone."""
+    first = next((step for step in incident.remediation if step.kind in {"quick", "lasting"}), None)
     if first is None or command_to_see(incident):
         return ""
     doubt = f", {DECIDE_FIRST}" if waits_for_a_decision(first, incident) else ""

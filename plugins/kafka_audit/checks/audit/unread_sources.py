@@ -130,11 +130,12 @@ def silent_sources(case: Case) -> StoryFacts:
     """Return which source gave nothing, or not everything."""
     reads = [read for root in case.roots for read in failed_reads(case, root)]
     first, of_brokers = (reads[0] if reads else None), case.roots[0].resource.name != "cluster"
+    in_part = of_brokers and not _without_view(case, case.roots[0])
     facts = {
         "who": brokers_of(case),
         "of_brokers": of_brokers,
-        "strangers": _strangers(case),
-        "in_part": of_brokers and not _without_view(case, case.roots[0]),
+        "strangers": () if in_part else _strangers(case),
+        "in_part": in_part,
         "error": f" ({clean(first.error or 'failed', 30)})" if first else "",
         "observer": observer_name(first.observer) if first else "",
         "operation": clean(first.operation, 30) if first else "",
