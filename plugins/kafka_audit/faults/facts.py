@@ -165,10 +165,14 @@ class Facts:
         return self._rights[broker]
 
     def let_in_again(self, broker: int) -> bool:
-        """Return whether ACLs allow now what a broker refused since its start: what is sent next arrives, the rest never does."""
-        pairs = self.rights(broker)
+        """Return whether ACLs allow now what a broker refused since its start: what is sent next arrives, the rest never does.
+
+        Without the registrations it is not known whose refused requests count: each line may.
+        """
+        pairs, logs = self.rights(broker), self.view.logs
         allowed = bool(pairs) and all(pair.allowed for pair in pairs) and any(pair.acl for pair in pairs)
-        return allowed and bool(self.view.logs.counting("KA401", broker))
+        lines = logs.lines_of("KA401", broker) if self.view.gap("brokers") else logs.counting("KA401", broker)
+        return allowed and bool(lines)
 
     def users(self, edge: Edge) -> tuple[int, ...]:
         """Return the sources of an edge that use the listener where it ends; where it names none, all that do."""

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from kafka_audit.checks import ClusterView, Confidence, Severity, Status
+from kafka_audit.cluster.answers.broker_reads import LIST_OFFSETS, BrokerReads
 from kafka_audit.cluster.answers.log_lines import says
 from kafka_audit.cluster.listeners.inter_broker import InterBroker
 from kafka_audit.cluster.listeners.principals import file_of
@@ -125,12 +126,8 @@ def _accepted(
     facts: Facts, known: ClusterActionResult, pairs: Sequence[Pair], left: Sequence[Pair]
 ) -> ClusterActionResult | None:
     """Return a pass by settings, or by the view of a broker that accepted its controller; None where neither shows it."""
-    if not left and known.accepted is None and facts.let_in_again(known.broker):
-        error, needs = (
-            "it refused its controller before ACLs allowed it",
-            f"an audit that reads the view of broker {known.broker}",
-        )
-        return replace(known, status=Status.UNKNOWN, error=error, needs=needs)
+    if not left and facts.let_in_again(known.broker) and (needs := _unseen(facts, known)):
+        return replace(known, status=Status.UNKNOWN, error="it refused its controller before ACLs allowed it", needs=needs)
     if not left:
         return replace(known, status=Status.PASS, pairs=tuple(pairs), accepted=None, why=pairs[0].why if pairs else "")
     was_refused = bool(facts.view.logs.counting("KA401", known.broker))  # and may be again, where an address is not known
@@ -138,6 +135,15 @@ def _accepted(
     if known.accepted and not open_again and any(facts.between.controller in pair.sources for pair in pairs):
         return replace(known, status=Status.PASS, pairs=tuple(pairs), why=known.accepted)
     return None
+
+
+def _unseen(facts: Facts, known: ClusterActionResult) -> str:
+    """Return what would show whether a broker lacks what it refused before; "" where a whole and current view shows it."""
+    gaps = (facts.view.gap("brokers"), facts.view.gap("topics"))
+    gap = next((gap.needs or gap.error for gap in gaps if gap is not None), "")
+    offsets = BrokerReads(facts.view.last_reads, LIST_OFFSETS).gap(known.broker)
+    by_view = f"an audit that reads the view of broker {known.broker}" if known.accepted is None else ""
+    return gap or (offsets["needs"] if offsets else "") or by_view
 
 
 def _weighed(facts: Facts, undecided: ClusterActionResult) -> ClusterActionResult:
