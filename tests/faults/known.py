@@ -5,7 +5,7 @@ EXCLUSIONS: dict[str, str] = {}
 LESS_DATA: dict[str, str] = {
     "cut_off-a_sidecar_closes_connections": "it is rare: without the probe that shows it, an address out of reach is inferred",
     **{
-        f"KA401-{case} without {read}": "the log alone shows what ACLs that allow it now refused: without it an address is inferred"
+        f"KA401-{case} without {read}": "the log alone shows what ACLs refused that allow it now: else an address is inferred"
         for case in ("allowed_again_and_not_restarted", "two_are_allowed_again_and_one_serves_nothing")
         for read in ("log of 0", "logs, files and vantages")
     },

@@ -49,7 +49,7 @@ class Continuity:
 
     def continued(self, incident: Incident) -> Sequence[Unresolved]:
         """Return the earlier incidents that an incident continues."""
-        own = {self._key(self._findings[name]) for name in incident.findings}
+        own = self._keys(incident.findings)
         return [earlier for earlier in self.unresolved if self._is_same(incident.cause, own, earlier)]
 
     def known_since(self, incident: Incident) -> tuple[str | None, int]:
@@ -60,14 +60,14 @@ class Continuity:
         """
         continued, then = self.continued(incident), None if self.previous is None else self.previous.finished_at
         if not continued and incident.lifecycle is not Lifecycle.NEW:
-            core = causing(incident.cause, {self._key(self._findings[name]) for name in incident.findings})
+            core = causing(incident.cause, self._keys(incident.findings))
             continued = [earlier for earlier in self.unresolved if core & self._members(earlier)]
         ends = (one.first_seen or then for one in continued)
         return min(filter(None, ends), default=None), max((one.audits for one in continued), default=0)
 
     def taken_in(self, incident: Incident) -> Iterable[Unresolved]:
         """Yield the earlier incidents whose cause fails still and follows from another one's now."""
-        own = {self._key(self._findings[name]) for name in (*incident.findings, *incident.explains)}
+        own = self._keys((*incident.findings, *incident.explains))
         for earlier in self.unresolved:
             if id(earlier) not in self._kept and own & causing(earlier.cause, self._members(earlier)):
                 yield earlier
@@ -124,13 +124,12 @@ class Continuity:
 
     def _dated(self, incident: Incident) -> Incident:
         """Return an incident as new whose cause is: a symptom of it may be older."""
-        core = causing(incident.cause, {self._key(self._findings[name]) for name in incident.findings})
+        core = causing(incident.cause, self._keys(incident.findings))
         is_new = all(self._now[key].lifecycle is Lifecycle.NEW for key in core) and not self.continued(incident)
         return replace(incident, lifecycle=Lifecycle.NEW) if is_new else incident
 
-    @staticmethod
-    def _key(finding: Finding) -> _Key:
-        return finding.code, finding.resource.name
+    def _keys(self, names: Iterable[str]) -> set[_Key]:
+        return {(self._findings[name].code, self._findings[name].resource.name) for name in names}
 
 
 def family(cause: str) -> frozenset[str]:

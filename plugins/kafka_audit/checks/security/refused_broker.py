@@ -57,7 +57,7 @@ def refusal(case: Case) -> StoryFacts:
         "refusing": refusing,
         "down": tuple(down),
         "later": tuple(broker for broker in case.brokers if broker not in down and not (now and broker in refusing)),
-        "granted": all(root.evidence.get("until_restart") for root in case.roots),
+        "granted": _granted(case),
         "anew": by_controller and bool(now) and len(refusing) > 1,
         "idle": tuple(broker for broker in refusing if broker in case.empty) if not case.empty.issuperset(refusing) else (),
         "by_controller": by_controller,
@@ -147,12 +147,17 @@ def _hidden(case: Case) -> list[tuple[str, str]]:
     return [(key, brokers(ids)) for key, ids in hidden.items()]
 
 
+def _granted(case: Case) -> bool:
+    """Return whether ACLs allow now what each broker refused since its start."""
+    return all(root.evidence.get("until_restart") for root in case.roots)
+
+
 def _repair_of_rights(case: Case) -> dict[str, Any]:
     """Return the facts of the repair: the exact principal, the broker that takes the command, and the lines of each file."""
     names, rules = _principals(case), _differing_rules(case)
     own_endpoints = [e for b in case.brokers for e in case.view.endpoints.of(b) if (e.protocol or "").startswith("SASL")]
-    denied, granted = case.roots[0].code == "KA403", all(root.evidence.get("until_restart") for root in case.roots)
-    gives = not rules and not granted and case.roots[0].code == "KA401"
+    denied = case.roots[0].code == "KA403"
+    gives = not rules and not _granted(case) and case.roots[0].code == "KA401"
     return {
         "list_acls": (continued(_acl_tool(case), "--list --cluster"),),
         "rules": tuple(_rules(rules)),

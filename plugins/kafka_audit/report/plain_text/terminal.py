@@ -6,6 +6,7 @@ The facts of an incident come in one order: what is broken, since when, who is h
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 
+from kafka_audit.configuration.definitions.values import integer
 from kafka_audit.model.finding import CHANGES, Resource, Severity
 from kafka_audit.model.read_failure import CLOSED_BY_PEER, EdgeLayer, ReadFailure
 from kafka_audit.model.report import Report, ReportedFinding, ReportedIncident, UnansweredRead
@@ -43,9 +44,6 @@ _ALIKE = 3
 
 _QUESTIONS = 4
 """Things that are needed to know more, which a page names that is not `full`."""
-
-_LONGEST_ID = 10
-"""Digits of the id of a node."""
 
 _SHORT = 5
 """Lines of evidence and codes of findings that a page shows which is not `full`."""
@@ -110,9 +108,11 @@ def incidents_in_brief(document: Report, *, width: int) -> str:
 
 def _node(finding: ReportedFinding) -> tuple[str, int] | None:
     """Return the kind and the id of the broker or controller that a finding is at; None where it is elsewhere."""
-    kind, _, name = finding.resource.name.partition("/")
-    number = name.partition("/")[0]
-    return (kind, int(number)) if kind in {"broker", "controller"} and number.isdecimal() and len(number) <= _LONGEST_ID else None
+    at = Resource.of(finding.resource.name)
+    if at.broker is not None:
+        return "broker", at.broker
+    node = integer(at.controller or "")
+    return None if node is None else ("controller", node)
 
 
 def _are_alike(group: Sequence[ReportedFinding]) -> bool:
