@@ -142,11 +142,10 @@ def _value(row: BrokerConfig | None) -> str | None:
 def _acls(view: ClusterView) -> Iterator[Change]:
     """Yield the ACLs that came and went, by a holder that both snapshots asked: ZooKeeper, else the broker with the lowest id."""
     held = [
-        {row.observer: row.acls_digest for row in sorted(samples.of(AclHolder), key=lambda row: row.sample)}
-        for samples in (Samples(view.previous), Samples(view.snapshot))
+        {-1 if row.broker_id is None else row.broker_id: row.acls_digest for row in sorted(rows, key=lambda row: row.sample)}
+        for rows in (Samples(view.previous).of(AclHolder), view.of(AclHolder))
     ]
-    both = held[0].keys() & held[1].keys()
-    holder = min(both, key=lambda name: (name != "zookeeper", int(name.rpartition(":")[2]) if ":" in name else 0), default=None)
+    holder = min(held[0].keys() & held[1].keys(), default=None)
     if holder is None or held[0][holder] == held[1][holder]:
         return
     before, after = (
