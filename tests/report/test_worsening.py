@@ -1,6 +1,7 @@
 """What became worse of an incident since the previous report: brokers or topics that it did not affect, a higher severity."""
 
 import pytest
+from msgspec import structs
 
 import hostile
 from audit_history import History, cut_off
@@ -102,7 +103,26 @@ def test_an_incident_that_was_over_begins_anew(history):
     history.audit(*cut_off(1))
     history.audit(*cut_off())
     again = history.audit(*cut_off(1))
-    assert [(i.audits, since_text(i)) for i in again.incidents] == [(1, "first seen in this audit, 14 Sep 2026 18:00 UTC")]
+    assert [(i.audits, since_text(i)) for i in again.incidents] == [
+        (1, "first seen in this audit, 14 Sep 2026 18:00 UTC (not yet at 12:00)")
+    ]
+
+
+def test_a_new_incident_says_when_an_audit_did_not_find_it(history):
+    """The nearest: no audit before, one that did not judge its cause, one that found a symptom; and one of another day."""
+    assert [i.not_yet_at for i in history.audit(*cut_off(1)).incidents] == [None]
+    well = history.audit(*cut_off())
+    (known,) = history.audit(*cut_off(1)).incidents
+    assert known.not_yet_at == well.finished_at
+    assert since_text(known).endswith("18:00 UTC (not yet at 12:00)")
+    assert [i.not_yet_at for i in history.audit(*cut_off(1)).incidents] == [None]
+    history.audit(*cut_off(), unknown=[CAUSE[:2]])
+    assert [i.not_yet_at for i in history.audit(*cut_off(1)).incidents] == [None]
+    history.audit(*cut_off())
+    history.audit(SYMPTOM)
+    assert [i.not_yet_at for i in history.audit(SYMPTOM, CAUSE).incidents] == [None]
+    yesterday = structs.replace(known, not_yet_at="2026-09-13T23:45:00Z")
+    assert since_text(yesterday).endswith("18:00 UTC (not yet at 13 Sep 2026 23:45)")
 
 
 def test_a_new_incident_and_one_that_gets_smaller_are_not_worse(history):

@@ -157,8 +157,8 @@ def test_a_name_that_means_something_else_elsewhere_is_told_with_both_answers(au
     audit = audits.by_command("split")
     assert audit.code == 3, audit.said
     (incident,) = audit.report["incidents"]
-    assert incident["headline"] == "Clients at office cannot reach brokers 0, 1 and 2: 3 of 3 advertised endpoints fail at tcp"
-    resolves = f"resolves to 10.98.77.1 at office (hosts file), 10.99.0.10 at worker (nameserver {inside.host.address})"
+    assert incident["headline"] == "Clients at office cannot reach brokers 0, 1 and 2: 3 of 3 endpoints fail at tcp"
+    resolves = f"resolves to 10.98.77.1 at office (hosts file), 10.99.0.10 at this worker (nameserver {inside.host.address})"
     assert f"name {NAMES[0]}: {resolves}" in evidence_of(incident)
 
 
@@ -169,7 +169,7 @@ def test_a_proxy_is_audited_through_and_its_end_is_told(audits, proxy, cluster):
     audit = audits.by_command("proxied")
     assert audit.code == 3, audit.said
     (incident,) = audit.report["incidents"]
-    assert incident["headline"] == "Clients at worker cannot reach brokers 0, 1 and 2: 3 of 3 advertised endpoints fail at tcp"
+    assert incident["headline"] == "Clients at this worker cannot reach brokers 0, 1 and 2: 3 of 3 endpoints fail at tcp"
     assert finding_of(audit.report, "KA301", "broker/0/listener/CLIENT")["evidence"]["via"] == [proxy.address(PORTS[0])]
     assert_all_explained(audit.report)
 
@@ -199,7 +199,7 @@ def test_a_proxy_wired_to_the_wrong_broker_and_a_mapping_that_is_missing(audits,
     assert (wrong["cause"], wrong["severity"]) == ("KA111", "CRITICAL")
     assert wrong["headline"] == "Broker 1 is not at its address: another broker answers there"
     assert f"address {NAMES[1]}:9092: advertised by broker 1, answered by broker 0" in evidence_of(wrong)
-    assert inside["headline"] == "Clients at worker cannot reach broker 2: 1 of 3 names resolves only inside Kubernetes"
+    assert inside["headline"] == "Clients at this worker cannot reach broker 2: 1 of 3 names resolves only inside Kubernetes"
     left_out = finding_of(audit.report, "KA313", "broker/2/listener/CLIENT")
     assert (left_out["status"], left_out["severity"]) == ("FAIL", "MEDIUM")
     assert_all_explained(audit.report)

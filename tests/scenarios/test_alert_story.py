@@ -28,8 +28,8 @@ STORY = {
 }
 FAILS = {"broken", "broken still", "worse", "snapshot failed"}
 EXPECTED = [
-    "[NEW] prod: Clients at worker cannot reach broker 1: 1 of 3 advertised endpoints fails at tcp",
-    "[WORSE] prod: Clients at worker cannot reach brokers 1 and 2: 2 of 3 advertised endpoints fail at tcp",
+    "[NEW] prod: Clients at this worker cannot reach broker 1: 1 of 3 advertised endpoints fails at tcp",
+    "[WORSE] prod: Clients at this worker cannot reach brokers 1 and 2: 2 of 3 endpoints fail at tcp",
     "[RESOLVED] prod: resolved after ",
     "[NOT AUDITED] prod: 3 addresses of the cluster file give no view: no answer (connection refused)",
     "[AUDITED AGAIN] prod: no incident, after 1 failed audit",
@@ -124,6 +124,6 @@ def test_seven_audits_give_five_messages_under_the_scheduler(airflow, cluster, a
     assert {dag: len(extra) for dag, extra in after.items()} == AFTER
     assert [extra["reads_answered"] == extra["reads_asked"] for extra in after["after_clean"]] == [True] * 3
     assert {extra["incidents"][0].split(":")[0] for extra in after["after_audited"] if extra["incidents"]} == {
-        "Clients at worker cannot reach broker 1",
-        "Clients at worker cannot reach brokers 1 and 2",
+        "Clients at this worker cannot reach broker 1",
+        "Clients at this worker cannot reach brokers 1 and 2",
     }

@@ -31,6 +31,7 @@ _OF_INCIDENT = (
     "confidence",
     "confidence_why",
     "first_seen",
+    "not_yet_at",
     "audits",
     "impacts",
     "impact",

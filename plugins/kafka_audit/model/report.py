@@ -240,6 +240,7 @@ class ReportedIncident(Struct, frozen=True, kw_only=True):
         worse: Missing where nothing became worse.
         groups: Both kinds of findings by code, the cause first: how many, at which brokers how many, and the first names.
         first_seen: When the first audit that found it ended; null: not known.
+        not_yet_at: When the previous audit ended, where it judged the cause and found nothing of the incident.
         audits: How many audits in a row have found it, as far as their reports are there. Those for a question do not count.
         impacts: What fails for whom, as far as the findings show.
     """
@@ -261,6 +262,7 @@ class ReportedIncident(Struct, frozen=True, kw_only=True):
     worse: Worse | UnsetType = UNSET
     groups: Annotated[tuple[CodeGroup, ...], Meta(extra_json_schema={"minItems": 1})] = ()
     first_seen: Time = None
+    not_yet_at: Time = None
     audits: Count = 1
     impacts: tuple[Impact, ...] = ()
 

@@ -65,6 +65,13 @@ class Continuity:
         ends = (one.first_seen or then for one in continued)
         return min(filter(None, ends), default=None), max((one.audits for one in continued), default=0)
 
+    def not_yet_at(self, incident: Incident) -> str | None:
+        """Return when the previous audit ended, where it judged the cause of an incident and found nothing of the incident."""
+        own = self._keys((*incident.findings, *incident.explains))
+        judged = all(self.before.judged(code, Resource.of(name)) for code, name in causing(incident.cause, own))
+        is_new = all(self._now[key].lifecycle is Lifecycle.NEW for key in own)
+        return self.previous.finished_at if judged and is_new and self.previous is not None else None
+
     def taken_in(self, incident: Incident) -> Iterable[Unresolved]:
         """Yield the earlier incidents whose cause fails still and follows from another one's now."""
         own = self._keys((*incident.findings, *incident.explains))

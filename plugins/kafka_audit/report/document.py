@@ -105,6 +105,7 @@ def build_report(  # noqa: PLR0913, PLR0917 -- the contract between report and a
                 worse=worse_since(incident, by_fingerprint, continuity) or UNSET,
                 groups=_finding_groups(incident, places, view),
                 first_seen=since or (ended if incident.lifecycle is Lifecycle.NEW else None),
+                not_yet_at=continuity.not_yet_at(incident),
                 audits=audits + counts,
                 evidence_for=tuple(_evidence_for(incident, continuity, ended)),
                 impacts=impacts((by_fingerprint[name] for name in (*incident.findings, *incident.explains)), checks, view),

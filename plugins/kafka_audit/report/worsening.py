@@ -81,7 +81,9 @@ def since_text(incident: ReportedIncident | EarlierIncident) -> str:
     """Return since when an incident lasts: `since 29 Nov 2026 14:02 UTC (3 audits)`, `first seen in this audit`."""
     when = utc_text(incident.first_seen)
     if isinstance(incident, ReportedIncident) and incident.lifecycle is Lifecycle.NEW and incident.audits <= 1:
-        return f"first seen in this audit{f', {when}' if when else ''}"
+        before, day = utc_text(incident.not_yet_at), when[: -len("00:00 UTC")]
+        before = before.removeprefix(day).removesuffix(" UTC")
+        return f"first seen in this audit{f', {when}' if when else ''}{f' (not yet at {before})' if before else ''}"
     if not when:
         return "since an earlier audit"
     return f"since {when} ({counted(incident.audits, 'audit')})" if incident.audits else f"since {when}"

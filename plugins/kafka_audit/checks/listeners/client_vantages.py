@@ -47,9 +47,9 @@ class Reach:
         """The failures of the worst vantages, in the words of the first of them."""
         return self.broken[self.worst[0]] if self.worst else ()
 
-    def where(self, limit: int = 40) -> str:
-        """Return `worker` or `dmz and worker`."""
-        return listing([clean(vantage, limit) for vantage in self.worst], 2)
+    def where(self) -> str:
+        """Return `this worker` or `dmz and this worker`."""
+        return listing([_place(vantage, 40) for vantage in self.worst], 2)
 
     def tally(self) -> str:
         """Return `2 of 3` endpoints that fail from the worst vantage."""
@@ -73,7 +73,7 @@ class Reach:
         """Return what stories tell of these vantages."""
         return {
             "where": self.where(),
-            "where_short": self.where(20),
+            "where_short": listing([clean(vantage, 20) for vantage in self.worst], 2),
             "tally": self.tally(),
             "failed": self._failing(self.worst[0]) if self.worst else 0,
             "only_api": self.layers() == ("api",),
@@ -91,7 +91,7 @@ class Reach:
         broken = self.broken
         order = sorted((v for v, own in broken.items() if own), key=lambda v: (v not in self.worst, -len(broken[v]), v))
         reported = [
-            f"from {clean(v, 40)} {self._share(v)} {'fails' if self._failing(v) == 1 else 'fail'}"
+            f"from {_place(v, 40)} {self._share(v)} {'fails' if self._failing(v) == 1 else 'fail'}"
             f" ({', '.join(_stops(broken[v]))})"
             for v in order
         ]
@@ -130,6 +130,10 @@ def _stops(broken: Iterable[ServeEdge]) -> tuple[str, ...]:
     return tuple(layer for layer in EDGE_LAYERS if layer in layers)
 
 
+def _place(vantage: str, limit: int = 200) -> str:
+    return "this worker" if vantage == WORKER else clean(vantage, limit)
+
+
 def _asked_in_vain(vantage: str, broken: Iterable[ServeEdge]) -> Iterator[Evidence]:
     names: dict[tuple[str, bool], list[str]] = defaultdict(list)
     for edge in broken:
@@ -145,7 +149,7 @@ def split_answers(case: Case, limit: int = 5) -> Iterator[Evidence]:
     answers: dict[str, dict[str, tuple[frozenset[str], str | None]]] = defaultdict(dict)
     for edge in case.edges.every:
         if edge.endpoint.broker_id in case.brokers and edge.via is None and edge.addresses and edge.resolver:
-            place = clean(edge.vantage) if edge.source is None else f"broker {edge.source}'s host"
+            place = _place(edge.vantage) if edge.source is None else f"broker {edge.source}'s host"
             answers[edge.endpoint.host][place] = (edge.addresses, edge.resolver)
     split = {
         host: reported
