@@ -157,7 +157,7 @@ def test_a_name_that_means_something_else_elsewhere_is_told_with_both_answers(au
     audit = audits.by_command("split")
     assert audit.code == 3, audit.said
     (incident,) = audit.report["incidents"]
-    assert incident["headline"] == "Clients at office cannot reach brokers 0, 1 and 2: 3 of 3 endpoints fail at tcp"
+    assert incident["headline"] == "Clients at office cannot reach brokers 0, 1 and 2: 3 of 3 advertised endpoints fail at tcp"
     resolves = f"resolves to 10.98.77.1 at office (hosts file), 10.99.0.10 at this worker (nameserver {inside.host.address})"
     assert f"name {NAMES[0]}: {resolves}" in evidence_of(incident)
 

@@ -31,7 +31,7 @@ EXPECTED = [
     "[NEW] prod: Clients at this worker cannot reach broker 1: 1 of 3 advertised endpoints fails at tcp",
     "[WORSE] prod: Clients at this worker cannot reach brokers 1 and 2: 2 of 3 endpoints fail at tcp",
     "[RESOLVED] prod: resolved after ",
-    "[NOT AUDITED] prod: 3 addresses of the cluster file give no view: no answer (connection refused)",
+    "[NOT AUDITED] prod: Brokers 0, 1 and 2 give no view: the auditor gets no answer (connection refused)",
     "[AUDITED AGAIN] prod: no incident, after 1 failed audit",
 ]
 AFTER = {"after_audited": 6, "after_clean": 3}
