@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from kafka_audit.cluster.settings import Settings
 from kafka_audit.compare.addresses import HostPort, address_text
+from kafka_audit.compare.host_kinds import means_itself
 from kafka_audit.compare.listener_names import canonical_listener
 from kafka_audit.model.addresses.advertised_listeners import CONTROLLERS, INSTEAD, KEY, AdvertisedListener, entries
 from kafka_audit.model.addresses.voters import addresses_clash
@@ -25,9 +26,13 @@ def other_listener(settings: Settings, node: int, named: HostPort) -> str | None
         return None
     own = [(named[0] if entry.host in ANY_ADDRESS else entry.host, entry.port) for entry in _controller_listeners(settings, node)]
     known = [(host, port) for host, port in own if host is not None and port is not None]
-    if not known or len(known) < len(own) or not all(addresses_clash(named, address) for address in known):
+    if not known or len(known) < len(own) or not all(_is_elsewhere(named, address) for address in known):
         return None
     return address_text(*known[-1])
+
+
+def _is_elsewhere(named: HostPort, listens: HostPort) -> bool:
+    return addresses_clash(named, listens) or (means_itself(listens[0]) and not means_itself(named[0]))
 
 
 def _controller_listeners(settings: Settings, node: int) -> Iterator[AdvertisedListener]:

@@ -5,11 +5,13 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
+from kafka_audit.compare.addresses import address_text
 from kafka_audit.compare.host_kinds import means_itself
 from kafka_audit.configuration.files.described import Described
 from kafka_audit.configuration.files.setting_names import Form
 from kafka_audit.configuration.principals import ANONYMOUS
-from kafka_audit.model.addresses.advertised_listeners import INSTEAD, KEY, entries
+from kafka_audit.model.addresses.advertised_listeners import CONTROLLERS, INSTEAD, KEY, entries
+from kafka_audit.model.addresses.voters import SERVERS, servers_named
 from kafka_audit.model.linted import Remark
 from kafka_audit.model.package_yaml import package_yaml
 from kafka_audit.model.text import listing
@@ -19,7 +21,8 @@ _DAY = 86_400_000
 _UNITS = {"log.roll.ms": 1, "log.roll.hours": 3_600_000, "log.retention.ms": 1, "log.retention.minutes": 60_000}
 _UNITS["log.retention.hours"] = 3_600_000
 _FACTORS = ("default.replication.factor", "offsets.topic.replication.factor", "transaction.state.log.replication.factor")
-_OPEN = "allow.everyone.if.no.acl.found"
+_OPEN, _MAP = "allow.everyone.if.no.acl.found", "listener.security.protocol.map"
+_PEM = re.compile(r"(?:listener\.name\.[^.]*\.)?ssl\.(?:key|trust)store\.location")
 _NOT_CLIENTS = ("controller.listener.names", "inter.broker.listener.name", "security.inter.broker.protocol")
 
 
@@ -39,8 +42,11 @@ def sense_remarks(broker: Described) -> Iterator[Remark]:
     yield from _retention(broker)
     yield from _between(broker)
     yield from _without_login(broker)
-    if broker.container is None and broker.names.form is Form.PROPERTIES:
-        yield from _of_host(broker)
+    yield from _quorum(broker)
+    if broker.names.form is Form.PROPERTIES:
+        yield from _stores(broker)
+        if broker.container is None:
+            yield from _of_host(broker)
 
 
 def _number(broker: Described, key: str) -> int | None:
@@ -84,6 +90,10 @@ def _between(broker: Described) -> Iterator[Remark]:
         yield Remark(line=at.line, text=text)
 
 
+def _protocols(broker: Described) -> dict[str, str]:
+    return dict(part.strip().upper().partition(":")[::2] for part in broker.value(_MAP).split(","))
+
+
 def _without_login(broker: Described) -> Iterator[Remark]:
     """Yield that clients of a listener have no name to which rights are given."""
     others = {part.strip().upper() for key in _NOT_CLIENTS for part in broker.value(key).split(",")}
@@ -93,10 +103,7 @@ def _without_login(broker: Described) -> Iterator[Remark]:
     own = broker.value("authorizer.class.name").startswith(("kafka.security.", "org.apache.kafka.metadata."))
     if not own or given or broker.value("principal.builder.class") or not broker.unknown.isdisjoint(asked):
         return
-    protocols = dict(
-        part.strip().upper().partition(":")[::2] for part in broker.value("listener.security.protocol.map").split(",")
-    )
-    nameless = []
+    protocols, nameless = _protocols(broker), []
     for entry in entries({KEY: broker.value(KEY) or broker.value(INSTEAD)}):
         name = entry.listener.upper()
         protocol = protocols.get(name, name)
@@ -108,6 +115,41 @@ def _without_login(broker: Described) -> Iterator[Remark]:
     if nameless:
         text = f"clients of {listing(nameless, 3)} have no login: the authorizer refuses {ANONYMOUS} what no ACL names it for"
         yield Remark(line=broker.properties[KEY if broker.value(KEY) else INSTEAD].line, text=text)
+
+
+def _stores(broker: Described) -> Iterator[Remark]:
+    """Yield listeners with TLS that have no key (Kafka itself tries the one between brokers), and PEM that is read as another kind."""
+    protocols, between = _protocols(broker), [broker.value(key).upper() for key in _NOT_CLIENTS[1:]]
+    used = next(filter(None, between), "PLAINTEXT")
+    listeners = [entry.listener for entry in entries({KEY: broker.value(INSTEAD)}) if entry.listener.upper() != used]
+    with_tls = [name for name in listeners if protocols.get(name.upper(), name.upper()) in {"SSL", "SASL_SSL"}]
+    keyless = [name[:40] for name in with_tls if not any(_gives_key(key, name) for key in broker.properties)]
+    if keyless and broker.unknown.isdisjoint({INSTEAD, _MAP}):
+        text = f"there is no keystore for {listing(keyless, 3)}: each TLS handshake fails"
+        yield Remark(line=broker.properties[INSTEAD].line, text=text)
+    for key, setting in broker.properties.items():
+        kind = key.removesuffix("location") + "type"
+        if _PEM.fullmatch(key) and setting.value.endswith((".pem", ".crt", ".cer", ".key")) and kind not in broker.properties:
+            yield Remark(line=setting.line, text=f"Java reads this file as JKS or PKCS12; a PEM file needs {kind}=PEM")
+
+
+def _gives_key(key: str, listener: str) -> bool:
+    return key.removeprefix(f"listener.name.{listener.lower()}.").startswith(("ssl.keystore.", "ssl.engine.factory"))
+
+
+def _quorum(broker: Described) -> Iterator[Remark]:
+    """Yield that an address from which the quorum is found is no listener for controllers."""
+    controllers = {name.strip().upper() for name in broker.value(CONTROLLERS).split(",")}
+    clients = {
+        (entry.host, entry.port): entry.listener
+        for entry in entries({KEY: broker.value(KEY)})
+        if entry.listener.upper() not in controllers
+    }
+    for address in servers_named(broker.value(SERVERS)):
+        if address in clients:
+            text = f"{address_text(*address)[:80]} is the listener {clients[address]}, and controllers answer at their own"
+            yield Remark(line=broker.properties[SERVERS].line, text=text)
+            return
 
 
 def _of_host(broker: Described) -> Iterator[Remark]:

@@ -1,8 +1,11 @@
+from collections import defaultdict
+from collections.abc import Mapping
+
 from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
 from kafka_audit.checks.gaps import no_brokers, no_quorum
 from kafka_audit.cluster.releases import minor_releases
 from kafka_audit.cluster.voters import other_listener, usual_voters
-from kafka_audit.compare.addresses import address_text
+from kafka_audit.compare.addresses import HostPort, address_text, canonical_address
 from kafka_audit.configuration.behaviour import behaviour
 from kafka_audit.model.addresses.voters import VOTERS, addresses_clash, named_voters, quorum_addresses, usual_addresses
 from kafka_audit.model.quorum import majority
@@ -10,6 +13,7 @@ from kafka_audit.model.text import listing
 
 _KEY = VOTERS
 _LOSES, _NOT_FOUND = "it loses the quorum when another of them leads", "no other node finds it there"
+_ONE_ANSWERS = "only one of them answers there"
 _STARTS, _COUNTS = "it finds the leader only while one of these answers", "it counts only the votes of these"
 _TWO_LEADERS = "both it and another voter may be elected at the same time"
 
@@ -44,6 +48,7 @@ def voters_not_configured(view: ClusterView) -> Judgements:
         named = sorted(named_by[node])
         others = [voter for voter in named if voter in usual and addresses_clash(named_by[node][voter], usual[voter])]
         late = node in now.late or not asked
+        shared = _at_one_address(named_by[node])
         listens = other_listener(settings, node, named_by[node][node]) if node in named and late else None
         if found.state == "unset":
             yield view.not_applicable(resource, f"node {node} has no {_KEY}")
@@ -58,6 +63,10 @@ def voters_not_configured(view: ClusterView) -> Judgements:
         elif listens:
             evidence |= {"fault": f"itself at {address_text(*named_by[node][node])}, but listens on {listens}"}
             yield view.judge(resource, Status.FAIL, evidence | {"named": tuple(named), "effect": _NOT_FOUND})
+        elif shared:
+            at = address_text(*named_by[node][shared[0]])
+            evidence |= {"fault": f"voters {listing(map(str, shared))} at one address, {at}", "effect": _ONE_ANSWERS}
+            yield view.judge(resource, Status.FAIL, evidence | {"named": tuple(named)})
         elif others:
             here, there = (address_text(*place[others[0]]) for place in (named_by[node], usual))
             evidence |= {"named": tuple(named), "fault": f"voter {others[0]} at {here}, but most nodes name {there}"}
@@ -69,6 +78,14 @@ def voters_not_configured(view: ClusterView) -> Judgements:
             yield view.judge(resource, Status.PASS, evidence | {"named": tuple(named)})
     if not nodes:
         yield from no_brokers(view)
+
+
+def _at_one_address(named: Mapping[int, HostPort]) -> list[int]:
+    """Return the first voters that have one address."""
+    by_address: defaultdict[HostPort, list[int]] = defaultdict(list)
+    for voter, address in sorted(named.items()):
+        by_address[canonical_address(*address)].append(voter)
+    return next((voters for voters in by_address.values() if len(voters) > 1), [])
 
 
 def _consequence(view: ClusterView, node: int, named: set[int], voters: set[int]) -> tuple[Severity, str]:

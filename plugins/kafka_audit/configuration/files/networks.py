@@ -236,10 +236,7 @@ def _of_zookeeper(broker: Described, own: Neighbour, network: Network) -> Iterat
     setting = broker.properties.get(_ZOOKEEPER, Property(_ZOOKEEPER, "", 1))
     servers = broker.value(_ZOOKEEPER).partition("/")[0]
     there = network.zookeepers
-    if "://" in broker.value(_ZOOKEEPER):
-        yield Remark(line=setting.line, text="an address of ZooKeeper is HOST:PORT, without a scheme before it")
-        return
-    for address in servers.split(",")[:_MOST] if servers else ():
+    for address in servers.split(",")[:_MOST] if servers and "://" not in broker.value(_ZOOKEEPER) else ():
         name, _, port = address.strip().partition(":")
         port = port or "2181"
         service = next((one for one in network.services if name in one.names), None)
