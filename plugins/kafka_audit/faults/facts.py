@@ -102,9 +102,15 @@ class Facts:
         a vantage that is on one other host for all of them fails alike for each, the other broker's own host among them.
         """
         paths = self.used_paths(broker)
-        if self.is_broken(broker, paths.closed):
+        if self.is_broken(broker, paths.closed) or self._nothing_uses(broker):
             return paths.closed
         return self.at_their_brokers(paths.closed) if paths.whole else ()
+
+    def _nothing_uses(self, broker: int) -> bool:
+        """Return whether no host reaches a broker, its own included, and nothing would be missing by that yet: it leads nothing."""
+        share = self.view.partitions.shares.get(broker)
+        unused = share is not None and not share.led and self.accepted(broker) is None
+        return unused and self.is_lost(broker) and all(map(self.is_where_it_was, self.used_paths(broker).closed))
 
     def reached(self, broker: int) -> tuple[Edge, ...]:
         """Return the edges that end at a broker; before them that of all whose probes count (`cut_from`), where one failed.
@@ -120,7 +126,8 @@ class Facts:
         sources = sorted(probes)
         paths, broken = self.used_paths(broker), self.is_broken(broker, self.used_paths(broker).closed)
         at_home = {*self.at_their_brokers(sources)} if broken or paths.whole else set()
-        counting = tuple(source for source in sources if source in at_home or (broken and source not in paths.losing))
+        all_count = broken or self._nothing_uses(broker)
+        counting = tuple(source for source in sources if source in at_home or (all_count and source not in paths.losing))
         return (replace(edges[-1], sources=counting, effect=Effect(state="unknown")), *edges) if counting else edges
 
     def at_their_brokers(self, sources: Iterable[int]) -> tuple[int, ...]:
