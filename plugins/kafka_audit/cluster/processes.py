@@ -49,6 +49,7 @@ class ProcessState(StrEnum):
 
 
 _SOON_MS, _AT_START_MS, _NEAR_MS = 120_000, 180_000, 300_000  # a log that goes on; a start that takes long; lines of one end
+_HELD_MS = 30_000  # a start that is refused for so long waits for more than an election
 _RESTART_MS = 10_000  # after a kill, a process that is started again logs within less
 _LOOP, _LOOP_MS = 3, 900_000  # starts in a row within so long are a loop
 _GONE = frozenset({ProcessState.REFUSED, ProcessState.STOPPED, ProcessState.KILLED, ProcessState.ENDED})
@@ -226,8 +227,8 @@ class Processes:
 
 
 def _is_silent(row: SourceRead | ControllerProbe) -> bool:
-    """Return whether a connection opened, and nothing was answered on it."""
-    return row.outcome == "failed" and row.layer == "api" and ReadFailure.of(row.reason, row.error) is ReadFailure.TIMEOUT
+    """Return whether a connection opened, and nothing was answered on it: not even to the first message of TLS."""
+    return row.outcome == "failed" and row.layer in {"tls", "api"} and ReadFailure.of(row.reason, row.error) is ReadFailure.TIMEOUT
 
 
 def process_by_log(  # noqa: PLR0913 -- what its port shows
@@ -261,7 +262,18 @@ def process_by_log(  # noqa: PLR0913 -- what its port shows
         return Process(node=node, state=ProcessState.STOPPED, lines=(*shown[:1], *shown[1:][-1:]))
     if run.has(SIGNAL):
         return _undecided(node, "it is stopping", "another audit")
-    return _open_end(node, party, run, ends, refuses=refuses, accepts=accepts)
+    held = [] if run.came_up else [line for line in lines if line.kind == ERROR and line.place > run.events[0].place]
+    return _held_up(node, run, held, ends) or _open_end(node, party, run, ends, refuses=refuses, accepts=accepts)
+
+
+def _held_up(node: int, run: _Run, errors: Sequence[ProcessLine], ends: Sequence[ProcessLine]) -> Process | None:
+    """Return what keeps a start from its end, by errors that go on until the last line: controllers that refuse it, say."""
+    newest = max(ends, key=lambda line: line.local_ms or 0, default=None)
+    if newest is None or not _is_fresh(ends) or _lasted(run, ends) < _HELD_MS:
+        return None
+    fault, values, line = _cause((line for line in errors if _apart(line, newest) < _RESTART_MS), lasting=True)
+    shown = () if line is None else (line,)
+    return Process(node=node, state=ProcessState.STARTING, fault=fault, values=values, lines=shown) if fault else None
 
 
 def _open_end(  # noqa: PLR0913 -- as above
@@ -341,13 +353,15 @@ def _loop(runs: Sequence[_Run], ends: Sequence[ProcessLine]) -> tuple[int, int] 
     return (len(begun), (begun[0] - begun[-1]) // 1000) if len(begun) >= _LOOP else None
 
 
-def _cause(lines: Iterable[ProcessLine]) -> tuple[LogFault | None, Mapping[str, str], ProcessLine | None]:
+def _cause(
+    lines: Iterable[ProcessLine], *, lasting: bool = False
+) -> tuple[LogFault | None, Mapping[str, str], ProcessLine | None]:
     """Return the fault that lines show which explains the others, its values, and the line."""
     found = [
         (not fault.of_start, fault.general, -line.place, fault.name, fault, values, line)
         for line in lines
         for fault in log_faults()
-        if not fault.lasts and (values := fault.values_in(line.text.replace(BELOW, "\n"))) is not None
+        if (lasting or not fault.lasts) and (values := fault.values_in(line.text.replace(BELOW, "\n"))) is not None
     ]
     best = min(found, default=None, key=lambda one: one[:4])
     return (best[4], best[5], best[6]) if best else (None, {}, None)

@@ -36,7 +36,9 @@ _EVENTS = tuple(
         (
             RECOVERING,
             (
-                r"\bLoading logs|Attempting recovery for all logs|Recovering \d{1,9} logs from|Recovering unflushed segment"
+                # The log of the metadata is read before the node has found its controllers.
+                r"\bLoading logs|Attempting recovery for all logs|Recovering \d{1,9} logs from"
+                r"|^(?!.{0,200}partition=__cluster_metadata).{0,400}Recovering unflushed segment"
                 r"|\(\d{1,9}/\d{1,9} (?:completed|loaded) in "
             ),
         ),
