@@ -77,12 +77,14 @@ def _kinds(view: ClusterView) -> Mapping[_AlikeNodes, list[int]]:
     shown = _subjects(view)
     found: defaultdict[_AlikeNodes, list[int]] = defaultdict(list)
     for node in sorted(settings.every_file):
-        listener = settings.controllers_listener(node)
+        listener, protocol = settings.controllers_listener(node), between.protocol_to_controllers(node)
+        if protocol is None:
+            continue
         mechanism = settings.get(node, MECHANISM).value or DEFAULT_MECHANISM
         own = (login for login in logins[node] if same_listener(login.listener, listener) and login.mechanism == mechanism)
         kind = _AlikeNodes(
             listener=listener,
-            protocol=between.protocol(node, listener) or "PLAINTEXT",
+            protocol=protocol,
             mechanism=mechanism,
             users=tuple(sorted({login.username for login in own})),
             subjects=tuple(sorted(shown[node])),

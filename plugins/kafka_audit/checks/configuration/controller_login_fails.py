@@ -49,7 +49,9 @@ def _of_node(view: ClusterView, node: int, controllers: Sequence[int]) -> Judgem
             resource, f"{hidden[0]} contains a placeholder", f"the file as {who} reads it", who=who, key=hidden[0]
         )
     listener = settings.controllers_listener(node)
-    protocol = between.protocol(node, listener) or "PLAINTEXT"
+    protocol = between.protocol_to_controllers(node)
+    if protocol is None:
+        return view.not_applicable(resource, f"Kafka refuses {_MAP} without {listener}", who=who.capitalize())
     theirs = {_protocol(between, other) for other in controllers if other != node} - {None}
     if listener and theirs and protocol not in theirs:
         why, key = f"controllers listen with {listing(sorted(filter(None, theirs)))}", settings.first_set(node, _MAP, CONTROLLERS)
@@ -85,8 +87,7 @@ def _protocol(between: InterBroker, controller: int) -> str | None:
     settings = between.settings
     if any(settings.get(controller, key).state == "hidden" for key in (CONTROLLERS, _MAP)):
         return None
-    listener = settings.controllers_listener(controller)
-    return (between.protocol(controller, listener) or "PLAINTEXT") if listener else None
+    return between.protocol_to_controllers(controller) if settings.controllers_listener(controller) else None
 
 
 def _not_enabled(view: ClusterView, login: _ControllerLogin, controllers: Iterable[int]) -> str:

@@ -21,6 +21,7 @@ TLS = frozenset({"SSL", "SASL_SSL"})
 MECHANISM = "sasl.mechanism.inter.broker.protocol"
 DEFAULT_MECHANISM = "GSSAPI"
 
+_MAP = "listener.security.protocol.map"
 _DEFAULT_BUILDER = "DefaultKafkaPrincipalBuilder"
 
 
@@ -120,9 +121,15 @@ class InterBroker:
         names = (self._read(broker, CONTROLLERS).value or "").split(",")
         return self._protocols(broker).get(canonical_listener(names[0]))
 
+    def protocol_to_controllers(self, node: int) -> str | None:
+        """Return the security protocol of a node to its controllers; None where its map is set and lacks it: Kafka refuses that."""
+        listener = self.settings.controllers_listener(node)
+        found = self.protocol(node, listener)
+        return found if found or (listener and self.settings.get(node, _MAP).state != "unset") else "PLAINTEXT"
+
     def _protocols(self, broker: int) -> Mapping[str, str]:
         if broker not in self._mapped:  # each of a broker's listeners asks, and the map has an entry for each
-            self._mapped[broker] = protocols_by_listener(self._read(broker, "listener.security.protocol.map").value or "")
+            self._mapped[broker] = protocols_by_listener(self._read(broker, _MAP).value or "")
         return self._mapped[broker]
 
     @cached_property
