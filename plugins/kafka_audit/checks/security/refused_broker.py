@@ -257,6 +257,8 @@ def _repair_of_login(case: Case) -> dict[str, Any]:
     return {
         "with_tls": tuple(e for e in case.endpoints[:_FIRST] if e.protocol in {"SSL", "SASL_SSL", None}),
         "repairs": "; ".join(repairs[:_FIRST]),
+        "alone": any(root.evidence.get("out_of_isr") for root in case.roots),
+        "closed": bool(_closed(case)),
         "keystore": tuple(_keystore(case)) if kinds & {_CERTIFICATE, "untrusted_certificate"} else (),
         "certificate": kinds == {_CERTIFICATE},
         "stores": len(kinds) == 1 and kinds <= {"untrusted_certificate", "client_certificate_refused"},
@@ -284,16 +286,29 @@ def _scram_users(case: Case) -> tuple[Command, ...]:
     )
 
 
+def _closed(case: Case) -> frozenset[int | None]:
+    """Return the brokers that clients do not reach either: no tool changes a setting of theirs while they run."""
+    return frozenset(f.resource.broker for f in case.explained if f.code == "KA301" and f.resource.broker in case.brokers)
+
+
 def _keystore(case: Case) -> Iterable[Line]:
     for endpoint in case.endpoints[:_FIRST]:
+        broker, listener = endpoint.broker_id, endpoint.listener.lower()
+        if broker in _closed(case):
+            there = case.view.settings.at(broker, endpoint.listener, "ssl.keystore.location").value or "ssl.keystore.location"
+            text = "on the host of broker {broker}, which tools do not reach either: a certificate for {host} into {there}"
+            yield remark(text, broker=broker, host=endpoint.host, there=there)
+            yield command("kafka-server-stop.sh")
+            yield command("kafka-server-start.sh -daemon server.properties")
+            continue
         yield remark(
             "keystore with a certificate for {host} that the running broker {broker} reads again",
             host=endpoint.host,
-            broker=endpoint.broker_id,
+            broker=broker,
         )
         yield command(
             "kafka-configs.sh --bootstrap-server BROKER:9092 --command-config admin.properties --alter --entity-type brokers "
             "--entity-name {broker} --add-config listener.name.{listener}.ssl.keystore.location=KEYSTORE",
-            broker=endpoint.broker_id,
-            listener=endpoint.listener.lower(),
+            broker=broker,
+            listener=listener,
         )
