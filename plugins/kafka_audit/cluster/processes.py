@@ -228,7 +228,9 @@ class Processes:
 
 def _is_silent(row: SourceRead | ControllerProbe) -> bool:
     """Return whether a connection opened, and nothing was answered on it: not even to the first message of TLS."""
-    return row.outcome == "failed" and row.layer in {"tls", "api"} and ReadFailure.of(row.reason, row.error) is ReadFailure.TIMEOUT
+    return (
+        row.outcome == "failed" and row.layer in {"tls", "api"} and ReadFailure.of(row.reason, row.error) is ReadFailure.TIMEOUT
+    )
 
 
 def process_by_log(  # noqa: PLR0913 -- what its port shows

@@ -114,8 +114,10 @@ def described_services(
         other_faults += images.removed(own.image, [_healthcheck(whole), *_commands(whole)], own.variables)
         others.update(() if brokers else own.names)
         shared.update(() if brokers else (mount.source for mount in own.mounts))
-        for client, named in () if brokers or "network_mode" in whole else _named_addresses(service, whole):
+        addresses = [] if brokers or "network_mode" in whole else [*_named_addresses(service, whole)]
+        for client, named in addresses:
             clients.setdefault(named, []).append(client)
+        other_faults += compose_file.apart(service, whole, services, [(named, c.line) for c, named in addresses if c.bootstraps])
         for broker in brokers:
             if "network_mode" in whole or broker.container is None:
                 found.append((replace(broker, container=None), own))

@@ -2,7 +2,7 @@
 
 import difflib
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 
 import yaml
@@ -34,7 +34,6 @@ def file_remarks(root: YamlMapping) -> Iterator[Remark]:
         yield from _keys_of(body)
         yield from _undeclared(body, root, services) if whole else ()
         yield from _waits(name, body, services)
-        yield from _apart(name, body, services)
 
 
 def _keys_of(body: YamlMapping) -> Iterator[Remark]:
@@ -121,10 +120,12 @@ def _seconds(node: yaml.Node | None, default: float) -> float:
     return sum(int(number) * _SECONDS[unit] for number, unit in parts) if parts else default
 
 
-def _apart(name: str, body: YamlMapping, services: Mapping[str, YamlMapping]) -> Iterator[Remark]:
-    """Yield that a service depends on one with which it has no network in common."""
-    own = _networks(body)
-    for other, line in _listed(body.get("depends_on")):
+def apart(
+    name: str, body: YamlMapping, services: Mapping[str, YamlMapping], named: Iterable[tuple[str, int]] = ()
+) -> Iterator[Remark]:
+    """Yield that a service depends on one, or names one in an address, with which it has no network in common."""
+    own, others = _networks(body), {**dict(named), **dict(_listed(body.get("depends_on")))}
+    for other, line in others.items():
         if other in services and own and (there := _networks(services[other])) and own.isdisjoint(there):
             text = f"{name[:60]} does not reach {other[:60]}: they have no network in common"
             yield Remark(line=line, text=text)
