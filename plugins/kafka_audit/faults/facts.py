@@ -107,7 +107,7 @@ class Facts:
         return self.at_their_brokers(paths.closed) if paths.whole else ()
 
     def _nothing_uses(self, broker: int) -> bool:
-        """Return whether no host reaches a broker, its own included, and nothing would be missing by that yet: it leads nothing."""
+        """Return whether no host reaches a broker, its own included, and nothing is missing by that yet: it leads nothing."""
         share = self.view.partitions.shares.get(broker)
         unused = share is not None and not share.led and self.accepted(broker) is None
         return unused and self.is_lost(broker) and all(map(self.is_where_it_was, self.used_paths(broker).closed))

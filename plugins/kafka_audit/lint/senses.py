@@ -118,7 +118,7 @@ def _without_login(broker: Described) -> Iterator[Remark]:
 
 
 def _stores(broker: Described) -> Iterator[Remark]:
-    """Yield listeners with TLS that have no key (Kafka itself tries the one between brokers), and PEM that is read as another kind."""
+    """Yield listeners with TLS that have no key (Kafka tries the one between brokers), and PEM that is read as another kind."""
     protocols, between = _protocols(broker), [broker.value(key).upper() for key in _NOT_CLIENTS[1:]]
     used = next(filter(None, between), "PLAINTEXT")
     listeners = [entry.listener for entry in entries({KEY: broker.value(INSTEAD)}) if entry.listener.upper() != used]

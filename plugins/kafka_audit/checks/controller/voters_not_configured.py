@@ -46,10 +46,9 @@ def voters_not_configured(view: ClusterView) -> Judgements:
             "effect": _LOSES,
         }
         named = sorted(named_by[node])
-        others = [voter for voter in named if voter in usual and addresses_clash(named_by[node][voter], usual[voter])]
         late = node in now.late or not asked
-        shared = _at_one_address(named_by[node])
         listens = other_listener(settings, node, named_by[node][node]) if node in named and late else None
+        wrong = _of_address(node, named_by[node], usual, listens)
         if found.state == "unset":
             yield view.not_applicable(resource, f"node {node} has no {_KEY}")
         elif not named:
@@ -60,24 +59,31 @@ def voters_not_configured(view: ClusterView) -> Judgements:
             severity, effect = _consequence(view, node, {*named}, {*voters})
             evidence |= {"named": tuple(named), "fault": fault, "effect": effect}
             yield view.judge(resource, Status.FAIL, evidence, severity=severity)
-        elif listens:
-            evidence |= {"fault": f"itself at {address_text(*named_by[node][node])}, but listens on {listens}"}
-            yield view.judge(resource, Status.FAIL, evidence | {"named": tuple(named), "effect": _NOT_FOUND})
-        elif shared:
-            at = address_text(*named_by[node][shared[0]])
-            evidence |= {"fault": f"voters {listing(map(str, shared))} at one address, {at}", "effect": _ONE_ANSWERS}
-            yield view.judge(resource, Status.FAIL, evidence | {"named": tuple(named)})
-        elif others:
-            here, there = (address_text(*place[others[0]]) for place in (named_by[node], usual))
-            evidence |= {"named": tuple(named), "fault": f"voter {others[0]} at {here}, but most nodes name {there}"}
-            evidence["elsewhere"] = tuple(others)
-            yield view.judge(resource, Status.FAIL, evidence, severity=Severity.MEDIUM)
+        elif wrong is not None:
+            yield view.judge(resource, Status.FAIL, evidence | {"named": tuple(named), **wrong[1]}, severity=wrong[0])
         elif single:
             yield view.not_applicable(resource, "no other file names voters")
         else:
             yield view.judge(resource, Status.PASS, evidence | {"named": tuple(named)})
     if not nodes:
         yield from no_brokers(view)
+
+
+def _of_address(
+    node: int, named: Mapping[int, HostPort], usual: Mapping[int, HostPort], listens: str | None
+) -> tuple[Severity | None, dict[str, object]] | None:
+    """Return what is wrong with an address of a voter, as evidence; None where nothing is."""
+    if listens:
+        return None, {"fault": f"itself at {address_text(*named[node])}, but listens on {listens}", "effect": _NOT_FOUND}
+    if shared := _at_one_address(named):
+        fault = f"voters {listing(map(str, shared))} at one address, {address_text(*named[shared[0]])}"
+        return None, {"fault": fault, "effect": _ONE_ANSWERS}
+    others = [voter for voter in sorted(named) if voter in usual and addresses_clash(named[voter], usual[voter])]
+    if not others:
+        return None
+    here, there = (address_text(*place[others[0]]) for place in (named, usual))
+    fault = f"voter {others[0]} at {here}, but most nodes name {there}"
+    return Severity.MEDIUM, {"fault": fault, "elsewhere": tuple(others)}
 
 
 def _at_one_address(named: Mapping[int, HostPort]) -> list[int]:

@@ -122,7 +122,7 @@ class InterBroker:
         return self._protocols(broker).get(canonical_listener(names[0]))
 
     def protocol_to_controllers(self, node: int) -> str | None:
-        """Return the security protocol of a node to its controllers; None where its map is set and lacks it: Kafka refuses that."""
+        """Return the security protocol of a node to its controllers; None where its map lacks it, which Kafka refuses."""
         listener = self.settings.controllers_listener(node)
         found = self.protocol(node, listener)
         return found if found or (listener and self.settings.get(node, _MAP).state != "unset") else "PLAINTEXT"
