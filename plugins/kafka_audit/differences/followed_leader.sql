@@ -1,10 +1,9 @@
--- Which leaders a broker follows, and is in the ISR of some partition that they lead, now. ZooKeeper, up to 200 brokers.
+-- Which leaders a broker follows, and is in the ISR of some partition that they lead, now. Up to 200 brokers.
 WITH few AS (
-    SELECT k.snapshot_id
-    FROM known_broker AS k
-    JOIN chosen_sample AS s ON s.snapshot_id = k.snapshot_id AND s.moment = 'now' AND NOT s.kraft
-    WHERE k.moment = 'now'
-    GROUP BY k.snapshot_id
+    SELECT snapshot_id
+    FROM known_broker
+    WHERE moment = 'now'
+    GROUP BY snapshot_id
     HAVING count(*) <= 200)
 SELECT p.snapshot_id, p.replica AS broker_id, sort_array(collect_set(p.leader)) AS leaders
 FROM replica_placement AS p

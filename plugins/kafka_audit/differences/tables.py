@@ -445,9 +445,9 @@ class LossEffect(Row):
 
 
 class FollowedLeader(Row):
-    """Which leaders a broker follows, and is in the ISR of some partition that they lead; of up to 200 brokers with ZooKeeper.
+    """Which leaders a broker follows, and is in the ISR of some partition that they lead; of up to 200 brokers.
 
-    Its requests pass, so that it would reach them as the controller.
+    Its requests pass. With ZooKeeper it would reach them as the controller.
     """
 
     broker_id: int

@@ -9,6 +9,7 @@ from statistics import median
 from kafka_audit.cluster.listeners.probes import ProbeResult
 from kafka_audit.cluster.throttles import throttled_topics
 from kafka_audit.cluster.view import ClusterView
+from kafka_audit.differences.tables import FollowedLeader
 from kafka_audit.faults.authorizers import Pair, pairs_at
 from kafka_audit.faults.edges import COORDINATE, FOLLOW, Edge, Edges, Effect
 from kafka_audit.faults.serve_edges import ServeEdges
@@ -102,15 +103,9 @@ class Facts:
         a vantage that is on one other host for all of them fails alike for each, the other broker's own host among them.
         """
         paths = self.used_paths(broker)
-        if self.is_broken(broker, paths.closed) or self._nothing_uses(broker):
+        if self.is_broken(broker, paths.closed) or self.is_unused(broker, paths.closed):
             return paths.closed
         return self.at_their_brokers(paths.closed) if paths.whole else ()
-
-    def _nothing_uses(self, broker: int) -> bool:
-        """Return whether no host reaches a broker, its own included, and nothing is missing by that yet: it leads nothing."""
-        share = self.view.partitions.shares.get(broker)
-        unused = share is not None and not share.led and self.accepted(broker) is None
-        return unused and self.is_lost(broker) and all(map(self.is_where_it_was, self.used_paths(broker).closed))
 
     def reached(self, broker: int) -> tuple[Edge, ...]:
         """Return the edges that end at a broker; before them that of all whose probes count (`cut_from`), where one failed.
@@ -124,10 +119,10 @@ class Facts:
         if not any(probes.values()):
             return edges
         sources = sorted(probes)
-        paths, broken = self.used_paths(broker), self.is_broken(broker, self.used_paths(broker).closed)
+        paths = self.used_paths(broker)
+        broken = self.is_broken(broker, paths.closed) or self.is_unused(broker, paths.closed)
         at_home = {*self.at_their_brokers(sources)} if broken or paths.whole else set()
-        all_count = broken or self._nothing_uses(broker)
-        counting = tuple(source for source in sources if source in at_home or (all_count and source not in paths.losing))
+        counting = tuple(source for source in sources if source in at_home or (broken and source not in paths.losing))
         return (replace(edges[-1], sources=counting, effect=Effect(state="unknown")), *edges) if counting else edges
 
     def at_their_brokers(self, sources: Iterable[int]) -> tuple[int, ...]:
@@ -138,6 +133,23 @@ class Facts:
         """Return whether no host connects to the address that brokers use of a broker, its own host and clients included."""
         endpoint = self.edges.into(broker)[0].endpoint
         return endpoint is not None and self.view.derived(ServeEdges).is_lost(endpoint)
+
+    def is_unused(self, broker: int, closed: Collection[int]) -> bool:
+        """Return whether no host connects to a KRaft broker that no other follows, so that nothing can be missing by it yet."""
+        alone = self.between.kraft and not self.followers(broker) and self.is_lost(broker)
+        return alone and bool(closed) and all(map(self.is_where_it_was, closed))
+
+    def followers(self, broker: int) -> frozenset[int]:
+        """Return who is in the ISR of something that a broker leads: their fetches pass."""
+        return self._followers.get(broker, frozenset())
+
+    @cached_property
+    def _followers(self) -> Mapping[int, frozenset[int]]:
+        found: dict[int, set[int]] = defaultdict(set)
+        for row in self.view.differences.of(FollowedLeader):
+            for leader in row.leaders:
+                found[leader].add(row.broker_id)
+        return {leader: frozenset(followers) for leader, followers in found.items()}
 
     def is_where_it_was(self, source: int) -> bool:
         """Return whether nothing shows that the vantage of a broker is on another host.

@@ -36,9 +36,9 @@ _EVENTS = tuple(
         (
             RECOVERING,
             (
-                # The log of the metadata is read before the node has found its controllers.
                 r"\bLoading logs|Attempting recovery for all logs|Recovering \d{1,9} logs from"
-                r"|^(?!.{0,200}partition=__cluster_metadata).{0,400}Recovering unflushed segment"
+                # Each start of a KRaft node writes it of the metadata log.
+                r"|Recovering unflushed segment(?! \d{1,20}\. \d{1,9}(?:/\d{1,9})? recovered for __cluster_metadata-)"
                 r"|\(\d{1,9}/\d{1,9} (?:completed|loaded) in "
             ),
         ),

@@ -61,6 +61,9 @@ def _verdict(facts: Facts, broker: int, listener: Listener, reading: EdgeReading
         return Status.FAIL, {"why": why, "rivals": tuple(fault.named(_CODE) for fault in reading.rivals) or None}
     if reading.state == WORKS and not reading.doubts:
         return Status.PASS, {"why": facts.accepted(broker) or "certificate, mechanism and password match, as far as they apply"}
+    users = {*facts.between.users.get(listener.name, ())} - {broker}
+    if facts.between.kraft and users and users <= facts.followers(broker) and not (symptom or reading.doubts):
+        return Status.PASS, {"why": f"{brokers(sorted(users))} {'follows' if len(users) == 1 else 'follow'} it and are in sync"}
     error = next(iter(reading.doubts), None) or symptom or "no source shows whether logins work"
     if any(edge.effect.state == "passing" for edge in facts.edges.into(broker) if edge.at(listener.name)):
         error = f"{error}; its view was empty or stale in only one sample"
