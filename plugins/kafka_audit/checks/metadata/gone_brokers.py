@@ -10,7 +10,8 @@ from kafka_audit.checks.repair import connect_commands_to, last_in_sync
 from kafka_audit.cluster.answers.reads import addresses_of
 from kafka_audit.cluster.held_up_by import Partition, all_waiting_known, waiting_for
 from kafka_audit.compare.addresses import canonical_text
-from kafka_audit.faults.solver import Diagnosis, coordinating
+from kafka_audit.faults.facts import facts_of
+from kafka_audit.faults.solver import Diagnosis, coordinating, following
 from kafka_audit.model.commands import command
 from kafka_audit.model.finding import Evidence, Finding, Resource, Step
 from kafka_audit.model.text import brokers, clean, counted
@@ -24,12 +25,23 @@ def brokers_gone(case: Case) -> StoryFacts:
     them = brokers(case.brokers) if case.brokers else "the missing brokers"
     facts = {
         "them": them,
+        "kept_out": _kept_out(case),
+        "logs_read": bool(case.brokers) and all(map(facts_of(case.view).log_was_read, case.brokers)),
         "missing": case.roots[0].text("subject") or "some expected brokers are",
         **_missed(case),
         "start": last_in_sync(case, them) if _leaderless(case) or not all_waiting_known(case.view) else (),
     }
-    registry = () if case.view.kraft else (zookeeper_lists(case), *_not_moved(case))
+    registry = log_quotes.to_controllers(case) if case.view.kraft else (zookeeper_lists(case), *_not_moved(case))
     return StoryFacts(facts=facts, also=(*registry, *log_quotes.evidence(case, ("KA310", "KA311", "KA406"))))
+
+
+def _kept_out(case: Case) -> str:
+    """Return the layer at which all these brokers are measured not to get to their KRaft controllers; "" where that is open."""
+    if not case.view.kraft or not case.brokers:
+        return ""
+    leading = [following(case.view, broker).leading for broker in case.brokers]
+    layers = {one.fault.layer if one is not None and one.confidence is Confidence.MEASURED else "" for one in leading}
+    return layers.pop() if len(layers) == 1 else ""
 
 
 def _not_moved(case: Case) -> tuple[Evidence, ...]:
