@@ -65,6 +65,7 @@ def exposed_endpoints(case: Case) -> StoryFacts:
         "runs": all(is_running(case.view, broker) for broker in case.brokers),
         **reach.facts(),
         "means_own_host": means_own_host,
+        "handshake": bool(broken) and in_tls == {*endpoints},
         "addresses": tuple(endpoint.address for endpoint in case.endpoints[:2]) if means_own_host else (),
         "layers": reach.layers(),
         "here": (WORKER,) if reach.worst == (WORKER,) else (),
