@@ -116,6 +116,34 @@ def test_a_line_that_may_pass_or_is_of_another_program_shows_no_fault():
     assert "It shows" not in text_of(other)
 
 
+@pytest.mark.parametrize(
+    ("line", "exception", "title"),
+    [
+        (
+            "[ReplicaManager broker=1] Error processing append operation on partition orders-3 (kafka.server.ReplicaManager)",
+            "NotEnoughReplicasException: Number of insync replicas for partition orders-3 is [1], below required minimum [2]",
+            "NotEnoughReplicasException",
+        ),
+        (
+            "WorkerSourceTask{id=a-0} failed to send record to orders: (org.apache.kafka.connect.runtime.WorkerSourceTask)",
+            "RecordTooLargeException: The message is 2000000 bytes when serialized which is larger than 1048576, which is the value of …",
+            "RecordTooLargeException, or a follower that stops at one offset",
+        ),
+        (
+            "[ReplicaManager broker=1] Error processing append operation on partition orders-3 (kafka.server.ReplicaManager)",
+            "TimeoutException: it timed out",
+            None,
+        ),
+    ],
+)
+def test_an_exception_whose_name_is_an_error_of_kafka_has_its_page(line, exception, title):
+    found = explain.explained(
+        catalogue(), f"{TIME} ERROR {line}\norg.apache.kafka.common.errors.{exception}", width=100, color=False
+    )
+    assert found.fits
+    assert (found.text.splitlines().count(title) == 1) if title else ("What it means" not in found.text)
+
+
 def test_no_page_stands_behind_a_line_that_is_ordinary_or_whose_exception_is_another_one():
     page = "Also typed"
     ordinary = (

@@ -19,7 +19,7 @@ MOST_ANSWERS = 12
 _WORD = re.compile(r"[A-Za-z]{3,40}")
 _KEYS = 3  # words by which a template is found: the rarest ones
 _MOST_CANDIDATES, _MOST_TEXT, _GRAM = 400, 3_000, 8
-_BOUNDARY = frozenset("])>}:-|\"'=.,;")  # what may stand in front of a message, beside its beginning
+_BOUNDARY = frozenset("](>)}:-|\"'=.,;")  # what may stand in front of a message, beside its beginning
 _AFTER = frozenset('([{:"')  # what may stand behind it: a logger, a thread, an exception
 _HANDED_ON = "Encountered fatal fault: "
 _LEVELS = {"FATAL": "FE", "ERROR": "FE", "WARN": "W", "INFO": "I"}

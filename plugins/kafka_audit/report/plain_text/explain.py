@@ -13,7 +13,7 @@ from kafka_audit.model.errors import UsageError
 from kafka_audit.model.package_yaml import LOADER
 from kafka_audit.model.text import LONGEST, did_you_mean
 from kafka_audit.report.plain_text.lines import fault_shown, line_text
-from kafka_audit.report.symptoms import SymptomPage, symptom_pages
+from kafka_audit.report.symptoms import SymptomPage, spellings, symptom_pages
 from kafka_audit.report.symptoms.markdown import page_markdown
 from kafka_audit.report.symptoms.search import Search, search, title_of
 from kafka_audit.report.text import wrap
@@ -59,7 +59,7 @@ def explained(checks: Mapping[str, Check], words: str, *, width: int, color: boo
     known = [answer for answer in answers if answer.found or answer.below or fault_shown(answer)]
     found = search(words)
     if known:
-        page = _page_of_lines(answers, found)
+        page = _page_of_lines(answers, found) or _page_of_exception(answers)
         text = line_text(checks, answers, width=min(width, _WIDEST_PROSE))
         further = symptom_text(checks, page, width=width, color=color) if page else ""
         return Explanation(f"{text}\n\n{further}".rstrip())
@@ -72,6 +72,9 @@ def explained(checks: Mapping[str, Check], words: str, *, width: int, color: boo
         return Explanation(check_text(find_check(checks, words), width=width, color=color))
     fragment = read_fragment(words) if found.subject is None and not other else None
     text = line_text(checks, [fragment], width=min(width, _WIDEST_PROSE)) if fragment else ""
+    page = None if text else _page_of_exception(answers)
+    if page:
+        text = f"{line_text(checks, answers, width=min(width, _WIDEST_PROSE))}\n\n{symptom_text(checks, page, width=width, color=color)}"
     return Explanation(text or _no_page(checks, answers, found, width=min(width, _WIDEST_PROSE)), fits=bool(text))
 
 
@@ -107,6 +110,15 @@ def _page_of_lines(answers: Sequence[ReadLine], searched: Search) -> SymptomPage
     shares = any(len(part) >= _TELLING and part in message for part in parts for message in page.messages)
     messages = (part.strip() for message in page.messages for part in message.split("…"))
     return page if shares or any(len(part) >= _TELLING and part in text for part in messages for text in texts) else None
+
+
+def _page_of_exception(answers: Sequence[ReadLine]) -> SymptomPage | None:
+    """Return the page of the error of Kafka's protocol that the last exception below a line is, if the catalogue does not have it."""
+    if len(answers) != 1 or answers[0].below or not answers[0].record.exceptions or fault_shown(answers[0]):
+        return None
+    name = answers[0].record.exceptions[-1][0]
+    names = ((page, spellings(one)) for page in symptom_pages().values() for ones in page.errors.values() for one in ones)
+    return next((page for page, spelled in names if name in spelled), None)
 
 
 _TELLING = 12  # characters of a message that others hardly have
