@@ -126,7 +126,7 @@ def test_a_line_that_may_pass_or_is_of_another_program_shows_no_fault():
         ),
         (
             "WorkerSourceTask{id=a-0} failed to send record to orders: (org.apache.kafka.connect.runtime.WorkerSourceTask)",
-            "RecordTooLargeException: The message is 2000000 bytes when serialized which is larger than 1048576, which is the value of …",
+            "RecordTooLargeException: The message is 2000000 bytes when serialized which is larger than 1048576, …",
             "RecordTooLargeException, or a follower that stops at one offset",
         ),
         (

@@ -60,6 +60,7 @@ _DEFAULTS = {
 _RELEASE = "kafka"
 _PRESETS = {"nano": "192Mi", "micro": "384Mi", "small": "768Mi", "medium": "1536Mi", "large": "3072Mi"}
 """Limits of memory by the names of Bitnami's common chart (`_resources.tpl`)."""
+_KEY_OF_SECRET = re.compile(r"[-._a-zA-Z0-9]{1,253}")
 _OLD_TAG = re.compile(r"[0-3]\.")
 OLDER = ("kraft", "zookeeper", "externalZookeeper", "extraConfig", "extraConfigYaml")
 _MOVED = {"replicaCount": "controller.replicaCount and broker.replicaCount are", "persistence": "controller.persistence is"}
@@ -130,6 +131,7 @@ def _remarks(values: Values) -> Iterator[Remark]:
     image = f"{values.text('image.registry') or 'docker.io'}/{values.text('image.repository')}:{values.text('image.tag')}"
     yield from images.image_of(image, {}).withdrawal(image, values.line("image.repository", "image"))
     yield from _of_other_charts(values)
+    yield from _keys_of_secrets(values.root.mapping("tls"))
     if not re.search(r"(?:^|/)kafka$", values.text("image.repository")) or "apache/" in values.text("image.repository"):
         text = "the chart starts Kafka by scripts of Bitnami's image, which this one does not have"
         yield Remark(line=values.line("image.repository"), text=text)
@@ -144,6 +146,14 @@ def _remarks(values: Values) -> Iterator[Remark]:
     for path in paths:
         if values.has(path):
             yield Remark(line=values.line(path), text=f"not judged: {path}")
+
+
+def _keys_of_secrets(tls: YamlMapping) -> Iterator[Remark]:
+    """Yield what stands where the name of a key in a Secret belongs, such as the store itself."""
+    for path in [*tls][:_MOST_ENTRIES]:
+        if path.endswith("Key") and (name := tls.text(path)) and not (_KEY_OF_SECRET.fullmatch(name) or is_placeholder(name)):
+            text = f"tls.{path[:60]} is the name of a key in the Secret, not what it holds: it has letters, digits, -, . and _"
+            yield Remark(line=tls.line(path), text=text)
 
 
 def _of_other_charts(values: Values) -> Iterator[Remark]:

@@ -18,6 +18,7 @@ from kafka_audit.configuration.files import (
     compose_file,
     environment,
     java,
+    memory,
     pod_containers,
     pod_services,
     setting_names,
@@ -197,7 +198,11 @@ def _running(root: YamlMapping, node: yaml.Node, around: _GivenToContainers) -> 
             replace(
                 broker,
                 replicas=pods,
-                remarks=(*broker.remarks, *pod_services.service_remarks(broker, root, services, claims)),
+                remarks=(
+                    *broker.remarks,
+                    *pod_services.service_remarks(broker, root, services, claims),
+                    *memory.claim_remarks(broker.properties.get("log.retention.bytes"), _claimed(spec)),
+                ),
             )
             for body in bodies
             for broker in pod_containers.described_container(body, workload)
@@ -217,6 +222,14 @@ def _claims(spec: YamlMapping) -> Iterator[str]:
     volumes = map(yaml_nodes.mapping, _pod(spec).sequence("volumes"))
     for named in (*templates, *(volume for volume in volumes if "persistentVolumeClaim" in volume)):
         yield named.text("name") or ""
+
+
+def _claimed(spec: YamlMapping) -> Property | None:
+    """Return the size of the only volume that a StatefulSet claims."""
+    sizes = [item.node("spec", "resources", "requests", "storage") for item in spec.mappings("volumeClaimTemplates")]
+    if len(sizes) != 1 or sizes[0] is None:
+        return None
+    return Property("storage", yaml_nodes.text(sizes[0]) or "", yaml_nodes.line(sizes[0]))
 
 
 def _config_map(root: YamlMapping, kind: str, name: str) -> Iterator[Described | ConfigText]:

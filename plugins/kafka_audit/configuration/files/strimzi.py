@@ -192,14 +192,24 @@ class _StrimziCluster:
             raise PropertiesError(self.resource.line, text)
         if mode not in {None, "enabled", "disabled"}:
             self._remark(self.resource.line, f"{_MODE} is {mode[:40]}, which is no step of a migration: migration, rollback")
-        in_zookeeper = "zookeeper" in self.resource.spec and mode != "enabled"
-        if self.resource.root.text("apiVersion") == f"{_GROUP}v1" or not in_zookeeper:
+        if self.resource.root.text("apiVersion") == f"{_GROUP}v1" or mode == "enabled":
+            return True
+        if "zookeeper" not in self.resource.spec:
+            self._remark_of_no_mode()
             return True
         if self.version is None:
             text = "spec.kafka.version is not set: judged with ZooKeeper, like Strimzi before 0.46"
             self._remark(yaml_nodes.line(self.resource.spec["zookeeper"]), text)
             return False
         return self._at_least(4, 0)
+
+    def _remark_of_no_mode(self) -> None:
+        """Note that a cluster has neither ZooKeeper nor the annotation that releases before 0.46 need."""
+        if self.version is not None and not self._at_least(3, 9):
+            text = f"Strimzi's releases with Kafka {self.version} take it for a cluster with ZooKeeper, without {_MODE}: enabled"
+            self.refused.append(Property("metadata.annotations", text, self.resource.line))
+        elif self.version is None or not self._at_least(4, 0):
+            self._remark(self.resource.line, f"Strimzi before 0.46 needs the annotation {_MODE}: enabled")
 
     def _listeners(self) -> tuple[StrimziListener, ...]:
         items = strimzi_listeners.listeners_of(self.kafka)

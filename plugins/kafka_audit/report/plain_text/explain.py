@@ -74,7 +74,8 @@ def explained(checks: Mapping[str, Check], words: str, *, width: int, color: boo
     text = line_text(checks, [fragment], width=min(width, _WIDEST_PROSE)) if fragment else ""
     page = None if text else _page_of_exception(answers)
     if page:
-        text = f"{line_text(checks, answers, width=min(width, _WIDEST_PROSE))}\n\n{symptom_text(checks, page, width=width, color=color)}"
+        line = line_text(checks, answers, width=min(width, _WIDEST_PROSE))
+        text = f"{line}\n\n{symptom_text(checks, page, width=width, color=color)}"
     return Explanation(text or _no_page(checks, answers, found, width=min(width, _WIDEST_PROSE)), fits=bool(text))
 
 
@@ -113,7 +114,7 @@ def _page_of_lines(answers: Sequence[ReadLine], searched: Search) -> SymptomPage
 
 
 def _page_of_exception(answers: Sequence[ReadLine]) -> SymptomPage | None:
-    """Return the page of the error of Kafka's protocol that the last exception below a line is, if the catalogue does not have it."""
+    """Return the page of the error of Kafka's protocol that the last exception below a line is, None where it is none."""
     if len(answers) != 1 or answers[0].below or not answers[0].record.exceptions or fault_shown(answers[0]):
         return None
     name = answers[0].record.exceptions[-1][0]
