@@ -38,7 +38,8 @@ Each pattern is searched by itself: one that begins with a literal is found twic
 """
 _THROWN = re.compile(r"(?:Caused by: )?(?:[\w$]{1,80}\.){1,12}[\w$]{1,100}(?:Exception|Error)\b|java\.lang\.|Error: ")
 _BEGINS = re.compile(
-    r"# (?:A fatal error has been|There is insufficient memory)|Exception in thread |qemu: |exec |standard_init_linux|(?:/[\w.-]{1,80}){1,8}: line \d"
+    r"# (?:A fatal error has been|There is insufficient memory)|Exception in thread "
+    r"|qemu: |exec |standard_init_linux|(?:/[\w.-]{1,80}){1,8}: line \d"
     r"|(?:Java HotSpot|OpenJDK)[\w() -]{1,40} VM warning: (?:INFO: os::commit|Attempt to protect)"
     r"|(?:mkdir|chown|chmod|sed|rm|cp|mv|touch): |\[Errno \d|Command \[|/\S{1,200} file (?:not|does) "
     r"|[A-Z][A-Z_]{3,60} (?:is required\b|environment variable not set|is not supported)"

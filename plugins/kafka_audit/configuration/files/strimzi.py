@@ -206,7 +206,7 @@ class _StrimziCluster:
     def _remark_of_no_mode(self) -> None:
         """Note that a cluster has neither ZooKeeper nor the annotation that releases before 0.46 need."""
         if self.version is not None and not self._at_least(3, 9):
-            text = f"Strimzi's releases with Kafka {self.version} take it for a cluster with ZooKeeper, without {_MODE}: enabled"
+            text = f"Strimzi's releases with Kafka {self.version} judge it as one with ZooKeeper, without {_MODE}: enabled"
             self.refused.append(Property("metadata.annotations", text, self.resource.line))
         elif self.version is None or not self._at_least(4, 0):
             self._remark(self.resource.line, f"Strimzi before 0.46 needs the annotation {_MODE}: enabled")
