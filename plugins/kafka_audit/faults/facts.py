@@ -135,9 +135,15 @@ class Facts:
         return endpoint is not None and self.view.derived(ServeEdges).is_lost(endpoint)
 
     def is_unused(self, broker: int, closed: Collection[int]) -> bool:
-        """Return whether no host connects to a KRaft broker that no other follows, so that nothing can be missing by it yet."""
-        alone = self.between.kraft and not self.followers(broker) and self.is_lost(broker)
-        return alone and bool(closed) and all(map(self.is_where_it_was, closed))
+        """Return whether no host connects to a KRaft broker that no other follows, so that nothing can be missing by it yet.
+
+        Of a listener that clients use, too, their probes say it.
+        """
+        endpoint = self.edges.into(broker)[0].endpoint
+        if not self.between.kraft or endpoint is None or not closed or self.followers(broker) or not self.is_lost(broker):
+            return False
+        of_clients = any(edge.of_clients for edge in self.view.derived(ServeEdges).to(endpoint))
+        return not of_clients and all(map(self.is_where_it_was, closed))
 
     def followers(self, broker: int) -> frozenset[int]:
         """Return who is in the ISR of something that a broker leads: their fetches pass."""
