@@ -59,11 +59,10 @@ def _verdict(facts: Facts, broker: int, listener: Listener, reading: EdgeReading
             return Status.FAIL, {"why": "; ".join(shown[:2])}
         why = f"{shown[0] if shown else 'no other known cause is left'}{f', and {symptom}' if symptom else ''}"
         return Status.FAIL, {"why": why, "rivals": tuple(fault.named(_CODE) for fault in reading.rivals) or None}
-    if reading.state == WORKS and not reading.doubts:
-        return Status.PASS, {"why": facts.accepted(broker) or "certificate, mechanism and password match, as far as they apply"}
-    users = {*facts.between.users.get(listener.name, ())} - {broker}
-    if facts.between.kraft and users and users <= facts.followers(broker) and not (symptom or reading.doubts):
-        return Status.PASS, {"why": f"{brokers(sorted(users))} {'follows' if len(users) == 1 else 'follow'} it and are in sync"}
+    in_sync = _in_sync(facts, broker, listener)
+    if not reading.doubts and (reading.state == WORKS or (in_sync and not symptom)):
+        why = facts.accepted(broker) or in_sync or "certificate, mechanism and password match, as far as they apply"
+        return Status.PASS, {"why": why}
     error = next(iter(reading.doubts), None) or symptom or "no source shows whether logins work"
     if any(edge.effect.state == "passing" for edge in facts.edges.into(broker) if edge.at(listener.name)):
         error = f"{error}; its view was empty or stale in only one sample"
@@ -74,6 +73,13 @@ def _verdict(facts: Facts, broker: int, listener: Listener, reading: EdgeReading
         "error": error,
         "needs": f"`ca_file` in the cluster file and {files}" if listener.encrypted else files,
     }
+
+
+def _in_sync(facts: Facts, broker: int, listener: Listener) -> str:
+    """Return that all brokers that use a listener follow a KRaft broker; "" where one does not, or it leads nothing."""
+    users = {*facts.between.users.get(listener.name, ())} - {broker}
+    shows = facts.between.kraft and users and users <= facts.followers(broker)
+    return f"in the ISR of what it leads: {brokers(sorted(users))}" if shows else ""
 
 
 def _words(facts: Facts, broker: int, listener: Listener, reading: EdgeReading) -> dict[str, object]:

@@ -1,6 +1,7 @@
 from dataclasses import replace
 
-from kafka_audit.checks import ClusterView, Judgements, Severity, Status, check
+from kafka_audit.checks import ClusterView, Judgement, Judgements, Severity, Status, check
+from kafka_audit.checks.security.acls_in_use import acls_in_use
 from kafka_audit.configuration.authorization import ANY_PRINCIPAL, acl_phrase
 from kafka_audit.configuration.principals import ANONYMOUS
 from kafka_audit.model.tables import Acl
@@ -13,20 +14,10 @@ _STRONG = frozenset({"All", "Alter", "AlterConfigs", "ClusterAction"})
 @check(code="KA409", severity=Severity.HIGH)
 def powerful_acls(view: ClusterView) -> Judgements:
     """An ACL grants a powerful right to every principal."""
-    between = view.inter_broker
-    if between.brokers and all(between.authorizer(broker).state == "unset" for broker in between.brokers):
-        yield view.not_applicable("cluster", "no broker runs an authorizer")
+    acls = acls_in_use(view)
+    if isinstance(acls, Judgement):
+        yield acls
         return
-    if not between.holders:
-        yield view.unknown("cluster", "no ACLs were read", "Describe on Cluster, or read on /kafka-acl in ZooKeeper")
-        return
-    foreign = [broker for broker in between.brokers if between.decides_otherwise(broker)]
-    leftover = bool(foreign) and len(foreign) == sum(between.authorizer(broker).state != "unset" for broker in between.brokers)
-    held = {holder.acls_digest for name, holder in between.holders.items() if name != "zookeeper" or not leftover}
-    if not held:
-        yield view.not_applicable("cluster", f"{between.authorizer(foreign[0]).value} does not use the ACLs in ZooKeeper")
-        return
-    acls = sorted({acl for acl in view.of(Acl) if acl.acls_digest in held}, key=acl_phrase)
     wide = [acl for acl in acls if _too_wide(acl)]
     evidence = {
         "count": len(acls),

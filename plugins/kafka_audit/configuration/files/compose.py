@@ -117,7 +117,9 @@ def described_services(
         addresses = [] if brokers or "network_mode" in whole else [*_named_addresses(service, whole)]
         for client, named in addresses:
             clients.setdefault(named, []).append(client)
-        other_faults += compose_file.apart(service, whole, services, [(named, c.line) for c, named in addresses if c.bootstraps])
+        other_faults += compose_file.without_network(
+            service, whole, services, [(named, c.line) for c, named in addresses if c.bootstraps]
+        )
         for broker in brokers:
             if "network_mode" in whole or broker.container is None:
                 found.append((replace(broker, container=None), own))

@@ -120,7 +120,7 @@ def _seconds(node: yaml.Node | None, default: float) -> float:
     return sum(int(number) * _SECONDS[unit] for number, unit in parts) if parts else default
 
 
-def apart(
+def without_network(
     name: str, body: YamlMapping, services: Mapping[str, YamlMapping], named: Iterable[tuple[str, int]] = ()
 ) -> Iterator[Remark]:
     """Yield that a service depends on one, or names one in an address, with which it has no network in common."""
