@@ -5,10 +5,12 @@ import unicodedata
 from dataclasses import replace
 
 import pytest
+from msgspec import structs
 
 import small_cluster
 from cluster_views import cluster_views
 from incidents.case_files import case_files, pair
+from kafka_audit.report import remedies
 from kafka_audit.report.plain_text.terminal import incidents_in_brief, terminal_report
 from report.whole_pages import WRITTEN, page_of
 from reported import report_of
@@ -280,3 +282,6 @@ def test_an_incident_that_no_command_shows_has_its_first_step_in_the_list(audite
     assert all(step.kind != "see" for step in incident.remediation)
     first = incidents_in_brief(report, width=2000).splitlines()[-1].strip()
     assert first == f"Quick fix: {incident.remediation[0].text}"
+    step = structs.replace(incident.remediation[0], text="Raise it.\n\n`kafka-configs.sh --alter`")
+    lines = structs.replace(incident, remediation=(step,))
+    assert remedies.step_without_command(lines) == "Quick fix: Raise it. `kafka-configs.sh --alter`"

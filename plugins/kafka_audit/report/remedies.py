@@ -111,7 +111,8 @@ def step_without_command(incident: ReportedIncident) -> str:
     if first is None or command_to_see(incident):
         return ""
     doubt = f", {DECIDE_FIRST}" if waits_for_a_decision(first, incident) else ""
-    return f"{STEPS[first.kind]}{doubt}: {our_line(first.text, _LONGEST_LINE)}"
+    text = our_line(" ".join(first.text.split()), _LONGEST_LINE)
+    return f"{STEPS[first.kind]}{doubt}: {text}"
 
 
 def _lines(step: _Step) -> tuple[Line, ...]:

@@ -46,6 +46,7 @@ def _of_broker(view: ClusterView, broker: int) -> Judgement:
         ask = "an audit that reads /config/users" if not between.kraft else "a broker that answers DescribeUserScramCredentials"
         evidence |= {"error": "SCRAM users were not read", "needs": ask}
     else:
+        evidence["advice"] = "kraft" if between.kraft else "zookeeper"
         return view.judge(f"broker/{broker}", Status.PASS if evidence["user"] in known else Status.FAIL, evidence)
     return view.judge(f"broker/{broker}", Status.UNKNOWN, evidence)
 
