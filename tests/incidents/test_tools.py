@@ -128,6 +128,12 @@ def test_any_broker_of_a_page_is_one_that_answered_and_lists_most():
     assert printed(tools(), "zookeeper-shell.sh ZOOKEEPER:2181 ls /brokers/ids").startswith("zookeeper-shell.sh zk:2181/kafka ")
 
 
+def test_the_own_command_names_the_cluster_and_another_tool_keeps_its_word():
+    named = Tools(release=None, zookeeper="zk:2181", cluster="prod eu")
+    assert printed(named, "kafka-audit may CLUSTER restart 1") == "kafka-audit may 'prod eu' restart 1"
+    assert printed(named, f"{ACLS} --topic CLUSTER") == f"{ACLS} --topic CLUSTER"
+
+
 @pytest.mark.parametrize("release", [(), (3, 0)])
 @pytest.mark.parametrize("written", [ELECTION, f"{MOVE} --list", ACLS, TOPICS, f"{CONFIGS} --entity-type users"])
 def test_a_new_or_unknown_release_gets_commands_as_written(release, written):

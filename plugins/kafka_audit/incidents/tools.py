@@ -51,7 +51,7 @@ _LOGIN = MappingProxyType({_ELECTION: "--admin.config", "kafka-cluster.sh": "--c
 """The option of a tool that names the file of its login, where it is not `--command-config`."""
 _OPEN = "PLAINTEXT"
 _DRY_RUN = "--dry-run"
-_ANY_BROKER, _ANY_ZOOKEEPER = "BROKER:9092", "ZOOKEEPER:2181"
+_ANY_BROKER, _ANY_ZOOKEEPER, _ANY_CLUSTER = "BROKER:9092", "ZOOKEEPER:2181", "CLUSTER"
 _LONGEST_ADDRESS = 261  # a DNS name, brackets of IPv6, and the port
 
 Words = tuple[str, ...]
@@ -107,6 +107,7 @@ class Tools:
         asked: protocols of the listeners that the audit itself used, or that files describe: where a reader's address is.
         controllers: protocols of the listeners of KRaft controllers.
         controller: the broker that is the controller, with ZooKeeper.
+        cluster: the name of the cluster, where a page names any.
     """
 
     release: Release | None
@@ -116,6 +117,7 @@ class Tools:
     asked: frozenset[str] = frozenset()
     controllers: frozenset[str] = frozenset()
     controller: int | None = None
+    cluster: str = _ANY_CLUSTER
 
     @classmethod
     def of(cls, view: ClusterView) -> "Tools":
@@ -134,6 +136,7 @@ class Tools:
             asked=frozenset(filter(None, asked)),
             controllers=frozenset(filter(None, map(between.controller_protocol, between.brokers))),
             controller=view.controller,
+            cluster=view.snapshot.cluster,
         )
 
     def line(self, line: Line) -> Line:
@@ -188,8 +191,8 @@ class Tools:
         return (f"{applied}. As soon as the partition has a leader, run ", replace(shown, stages=(removed,)))
 
     def _with_addresses(self, words: Words) -> Words:
-        """Name a broker and the ZooKeeper of this cluster where a page has any."""
-        known = {_ANY_BROKER: self.server}
+        """Name a broker, the ZooKeeper and the name of this cluster where a page has any."""
+        known = {_ANY_BROKER: self.server} | ({_ANY_CLUSTER: self.cluster} if words[0] == "kafka-audit" else {})
         if len(self.zookeeper) <= LONGEST_VALUE:
             known[_ANY_ZOOKEEPER] = self.zookeeper
         return tuple(known.get(word, word) for word in words)
