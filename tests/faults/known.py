@@ -9,6 +9,12 @@ LESS_DATA: dict[str, str] = {
         for case in ("allowed_again_and_not_restarted", "two_are_allowed_again_and_one_serves_nothing")
         for read in ("log of 0", "logs, files and vantages")
     },
+    "KA302-kraft_no_host_reaches_it_and_it_leads_nothing without right to DescribeConfigs": (
+        "settings alone name the listener between brokers in KRaft: without them the refused address is only one of clients"
+    ),
+    "reach-a_wrong_address_before_anything_is_missing without vantage worker": (
+        "the same address, named as that of brokers where no client was asked"
+    ),
 }
 OPEN_PROBES: dict[str, str] = {}
 OTHER_NAMES: dict[str, str] = {}
