@@ -103,7 +103,7 @@ class Facts:
         a vantage that is on one other host for all of them fails alike for each, the other broker's own host among them.
         """
         paths = self.used_paths(broker)
-        if self.is_broken(broker, paths.closed) or self.is_unused(broker, paths.closed):
+        if self._all_count(broker):
             return paths.closed
         return self.at_their_brokers(paths.closed) if paths.whole else ()
 
@@ -119,10 +119,9 @@ class Facts:
         if not any(probes.values()):
             return edges
         sources = sorted(probes)
-        paths = self.used_paths(broker)
-        broken = self.is_broken(broker, paths.closed) or self.is_unused(broker, paths.closed)
-        at_home = {*self.at_their_brokers(sources)} if broken or paths.whole else set()
-        counting = tuple(source for source in sources if source in at_home or (broken and source not in paths.losing))
+        paths, all_count = self.used_paths(broker), self._all_count(broker)
+        at_home = {*self.at_their_brokers(sources)} if all_count or paths.whole else set()
+        counting = tuple(source for source in sources if source in at_home or (all_count and source not in paths.losing))
         return (replace(edges[-1], sources=counting, effect=Effect(state="unknown")), *edges) if counting else edges
 
     def at_their_brokers(self, sources: Iterable[int]) -> tuple[int, ...]:
@@ -134,7 +133,12 @@ class Facts:
         endpoint = self.edges.into(broker)[0].endpoint
         return endpoint is not None and self.view.derived(ServeEdges).is_lost(endpoint)
 
-    def is_unused(self, broker: int, closed: Collection[int]) -> bool:
+    def _all_count(self, broker: int) -> bool:
+        """Return whether each failed probe of a broker counts, from wherever it was made."""
+        closed = self.used_paths(broker).closed
+        return self.is_broken(broker, closed) or self._is_unused(broker, closed)
+
+    def _is_unused(self, broker: int, closed: Collection[int]) -> bool:
         """Return whether no host connects to a KRaft broker that no other follows, so that nothing can be missing by it yet.
 
         Of a listener that clients use, too, their probes say it.

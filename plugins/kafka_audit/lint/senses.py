@@ -10,7 +10,7 @@ from kafka_audit.compare.host_kinds import means_itself
 from kafka_audit.configuration.files.described import Described
 from kafka_audit.configuration.files.setting_names import Form
 from kafka_audit.configuration.principals import ANONYMOUS
-from kafka_audit.model.addresses.advertised_listeners import CONTROLLERS, INSTEAD, KEY, entries
+from kafka_audit.model.addresses.advertised_listeners import CONTROLLERS, INSTEAD, KEY, entries, protocols_by_listener
 from kafka_audit.model.addresses.voters import SERVERS, servers_named
 from kafka_audit.model.linted import Remark
 from kafka_audit.model.package_yaml import package_yaml
@@ -90,10 +90,6 @@ def _between(broker: Described) -> Iterator[Remark]:
         yield Remark(line=at.line, text=text)
 
 
-def _protocols(broker: Described) -> dict[str, str]:
-    return dict(part.strip().upper().partition(":")[::2] for part in broker.value(_MAP).split(","))
-
-
 def _without_login(broker: Described) -> Iterator[Remark]:
     """Yield that clients of a listener have no name to which rights are given."""
     others = {part.strip().upper() for key in _NOT_CLIENTS for part in broker.value(key).split(",")}
@@ -103,7 +99,7 @@ def _without_login(broker: Described) -> Iterator[Remark]:
     own = broker.value("authorizer.class.name").startswith(("kafka.security.", "org.apache.kafka.metadata."))
     if not own or given or broker.value("principal.builder.class") or not broker.unknown.isdisjoint(asked):
         return
-    protocols, nameless = _protocols(broker), []
+    protocols, nameless = protocols_by_listener(broker.value(_MAP)), []
     for entry in entries({KEY: broker.value(KEY) or broker.value(INSTEAD)}):
         name = entry.listener.upper()
         protocol = protocols.get(name, name)
@@ -119,7 +115,7 @@ def _without_login(broker: Described) -> Iterator[Remark]:
 
 def _stores(broker: Described) -> Iterator[Remark]:
     """Yield listeners with TLS that have no key (Kafka tries the one between brokers), and PEM that is read as another kind."""
-    protocols, between = _protocols(broker), [broker.value(key).upper() for key in _NOT_CLIENTS[1:]]
+    protocols, between = protocols_by_listener(broker.value(_MAP)), [broker.value(key).upper() for key in _NOT_CLIENTS[1:]]
     used = next(filter(None, between), "PLAINTEXT")
     listeners = [entry.listener for entry in entries({KEY: broker.value(INSTEAD)}) if entry.listener.upper() != used]
     with_tls = [name for name in listeners if protocols.get(name.upper(), name.upper()) in {"SSL", "SASL_SSL"}]
@@ -139,12 +135,8 @@ def _gives_key(key: str, listener: str) -> bool:
 
 def _quorum(broker: Described) -> Iterator[Remark]:
     """Yield that an address from which the quorum is found is no listener for controllers."""
-    controllers = {name.strip().upper() for name in broker.value(CONTROLLERS).split(",")}
-    clients = {
-        (entry.host, entry.port): entry.listener
-        for entry in entries({KEY: broker.value(KEY)})
-        if entry.listener.upper() not in controllers
-    }
+    advertised = entries({key: broker.value(key) for key in (KEY, CONTROLLERS)})
+    clients = {(entry.host, entry.port): entry.listener for entry in advertised}
     for address in servers_named(broker.value(SERVERS)):
         if address in clients:
             text = f"{address_text(*address)[:80]} is the listener {clients[address]}, and controllers answer at their own"

@@ -292,9 +292,10 @@ def _closed(case: Case) -> frozenset[int | None]:
 
 
 def _keystore(case: Case) -> Iterable[Line]:
+    closed = _closed(case)
     for endpoint in case.endpoints[:_FIRST]:
         broker, listener = endpoint.broker_id, endpoint.listener.lower()
-        if broker in _closed(case):
+        if broker in closed:
             there = case.view.settings.at(broker, endpoint.listener, "ssl.keystore.location").value or "ssl.keystore.location"
             text = "on the host of broker {broker}, which tools do not reach either: a certificate for {host} into {there}"
             yield remark(text, broker=broker, host=endpoint.host, there=there)

@@ -12,9 +12,8 @@ HEAP = "KAFKA_HEAP_OPTS"
 _LARGEST = re.compile(r"-Xmx(\d{1,9})([kmgt]?)(?![\w.])", re.IGNORECASE)
 _FIRST = re.compile(r"-Xms(\d{1,9})([kmgt]?)(?![\w.])", re.IGNORECASE)
 _LEAST = 2 << 20  # bytes with which a JVM starts at all
-_BESIDE = (
-    256 << 20
-)  # bytes beside the heap that are few for a broker; Kafka 3.9.1 took 167 MiB, with 50 partitions and one producer
+# Bytes beside the heap that are few for a broker; Kafka 3.9.1 took 167 MiB, with 50 partitions and one producer.
+_BESIDE = 256 << 20
 _AMOUNT = re.compile(r"(\d{1,12}(?:\.\d{1,3})?)([kmgt]?)(?:i|b)?", re.IGNORECASE)
 _OF_POD = "limits.memory"  # `m` is a unit of Kubernetes there
 _LEAST_THOUSANDTHS = len("1000000m")  # what Kubernetes itself writes so is more
